@@ -172,8 +172,8 @@ def test_json_is_one_object_with_every_episode_and_nothing_else(
     code, out, _ = call(capsys, *arguments)
     first = json.loads(out)
     assert code == 0
-    assert [one["episode"] for one in first["episodes"]] == [1, 2]
-    assert all(one["steps"] == 12 and 0 <= one["completion"] <= 1 for one in first["episodes"])
+    assert [row["episode"] for row in first["episodes"]] == [1, 2]
+    assert all(row["steps"] == 12 and 0 <= row["completion"] <= 1 for row in first["episodes"])
     assert json.loads(call(capsys, *arguments)[1]) == first  # finished episodes are in it too
 
 
@@ -183,10 +183,10 @@ def test_defaults_are_the_documented_ones(
     monkeypatch.chdir(tmp_path)
     code, out, _ = call(capsys, "run", "cube", "--method", "random", "--json")
     assert code == 0
-    found = json.loads(out)
-    assert found["run"] == "runs/cube-paper-n2-random-rules-s0"
-    assert len(found["episodes"]) == 1
-    assert found["episodes"][0]["steps"] <= 150
+    document = json.loads(out)
+    assert document["run"] == "runs/cube-paper-n2-random-rules-s0"
+    assert len(document["episodes"]) == 1
+    assert document["episodes"][0]["steps"] <= 150
 
 
 def test_options_are_recorded(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

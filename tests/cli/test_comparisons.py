@@ -31,23 +31,23 @@ def plain(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str,
 
 
 def test_one_json_object_tells_all(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = plain(["drwell", "zero_shot", *SMALL, "--out", str(out)], capsys)
-    assert {row["method"] for row in found["rows"]} == {"drwell", "zero_shot", "random", "greedy", "silent"}
-    for row in found["rows"]:
+    result = plain(["drwell", "zero_shot", *SMALL, "--out", str(out)], capsys)
+    assert {row["method"] for row in result["rows"]} == {"drwell", "zero_shot", "random", "greedy", "silent"}
+    for row in result["rows"]:
         assert {"method", "metric", "value", "low", "high", "n", "nulls"} == set(row)
         assert row["n"] + row["nulls"] == 3
         told = row["value"] is not None and row["low"] is not None
         assert not told or row["low"] <= row["value"] <= row["high"]
         assert told or row["n"] < 2
-    assert (found["world"], found["level"]) == ("cube", "paper-n2")
-    assert found["mind"] == "built-in rules, no language model"
-    pairs = {(pair["a"], pair["b"]) for pair in found["paired"]}
+    assert (result["world"], result["level"]) == ("cube", "paper-n2")
+    assert result["mind"] == "built-in rules, no language model"
+    pairs = {(pair["a"], pair["b"]) for pair in result["paired"]}
     assert pairs == {
         ("drwell", "zero_shot"),
         *((method, reference) for method in ("drwell", "zero_shot") for reference in ("random", "greedy")),
         ("drwell", "silent"),
     }
-    assert {"a", "b", "metric", "difference", "low", "high", "p", "n"} <= set(found["paired"][0])
+    assert {"a", "b", "metric", "difference", "low", "high", "p", "n"} <= set(result["paired"][0])
 
 
 def test_what_was_run_is_used_again(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -93,10 +93,10 @@ def test_silence_is_a_run_in_which_nobody_hears(out: Path) -> None:
 
 def test_sentences_say_what_is_supported(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command(["compare", "drwell", "zero_shot", *SMALL, "--out", str(out)]) == 0
-    told = capsys.readouterr().out
-    assert "not supported: a difference in completion (C) between drwell and zero_shot" in told
-    assert "with 3 instances none of the 18 differences in completion, anytime completion and steps can be" in told
-    assert "take 10 or more" in told  # 18 * 2 / 2**10 is below 0.05
+    output = capsys.readouterr().out
+    assert "not supported: a difference in completion (C) between drwell and zero_shot" in output
+    assert "with 3 instances none of the 18 differences in completion, anytime completion and steps can be" in output
+    assert "take 10 or more" in output  # 18 * 2 / 2**10 is below 0.05
 
 
 @pytest.mark.heavy
@@ -107,11 +107,11 @@ def test_figures_are_drawn(out: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_one_method_alone_and_without_references(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = plain(
+    result = plain(
         ["greedy", "--no-references", "--seeds", "2", "--max-steps", "9", "--out", str(tmp_path / "c")], capsys
     )
-    assert {row["method"] for row in found["rows"]} == {"greedy"}
-    assert found["paired"] == []
+    assert {row["method"] for row in result["rows"]} == {"greedy"}
+    assert result["paired"] == []
     alone = GridRun("", {}, RunFolder(tmp_path / "c" / "run").experiment())
     assert comparison_runs.in_silence(alone, tmp_path, ()) is None
 
@@ -135,9 +135,9 @@ def test_teams_of_several_sizes_meet_the_same_instances(sizes: Path, capsys: pyt
             assert isinstance(start, EpisodeStart)
             teams.setdefault((cell.method, start.world_seed), []).append((len(start.team), start.goals))
     assert {seed for _, seed in teams} == {1, 2}
-    for found in teams.values():
-        assert {team for team, _ in found} == {1, 2}
-        assert len({goals for _, goals in found}) == 1
+    for result in teams.values():
+        assert {team for team, _ in result} == {1, 2}
+        assert len({goals for _, goals in result}) == 1
 
 
 def test_what_varies_is_told_setting_by_setting(sizes: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -147,18 +147,18 @@ def test_what_varies_is_told_setting_by_setting(sizes: Path, capsys: pytest.Capt
     assert (
         command(["compare", str(sizes / "comparison.yaml"), "--metrics", "O2,D23", "--out", str(sizes), "--json"]) == 0
     )
-    found = json.loads(capsys.readouterr().out)
-    assert [part["setting"] for part in found["settings"]] == [
+    document = json.loads(capsys.readouterr().out)
+    assert [part["setting"] for part in document["settings"]] == [
         f"instances={layout},cube.agents={agents}" for layout in (1, 2) for agents in (1, 2)
     ]
-    rows = {row["metric"]: row for row in found["rows"] if row["method"] == "greedy"}
+    rows = {row["metric"]: row for row in document["rows"] if row["method"] == "greedy"}
     assert rows["completion"]["n"] == 4  # two layouts, two seeds: teams of both sizes met the same
     alone = next(
-        row for row in found["settings"][0]["rows"] if (row["method"], row["metric"]) == ("greedy", "completion")
+        row for row in document["settings"][0]["rows"] if (row["method"], row["metric"]) == ("greedy", "completion")
     )
     assert alone["value"] <= 0.5  # one agent cannot push the block that takes two
     larger = next(
-        row for row in found["settings"][1]["rows"] if (row["method"], row["metric"]) == ("greedy", "scaling_tax")
+        row for row in document["settings"][1]["rows"] if (row["method"], row["metric"]) == ("greedy", "scaling_tax")
     )
     assert larger["value"] is not None  # what pairs settings is told in each
     assert {path.name for path in (sizes / "figures").iterdir()} >= {"by_cube_agents.png", "by_instances.png"}

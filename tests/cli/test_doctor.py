@@ -18,8 +18,8 @@ def test_a_key_that_names_no_host_goes_to_none_of_several(
     monkeypatch.setenv("TEAMWORLD_API_KEY", "secret-of-one-host")
     names = ["http://one.invalid/v1#m", "http://two.invalid/v1#m"]
     assert run(["doctor", "--reasoner", f"agent_0={names[0]},agent_1=rules,*={names[1]}", "--json"]) == 1
-    found = json.loads(capsys.readouterr().out)
-    assert list(found) == [names[0], "rules", names[1]]
+    document = json.loads(capsys.readouterr().out)
+    assert list(document) == [names[0], "rules", names[1]]
     for name in names:
-        assert found[name][-1]["name"] == "key"
-        assert "could go to" in found[name][-1]["todo"]
+        assert document[name][-1]["name"] == "key"
+        assert "could go to" in document[name][-1]["todo"]

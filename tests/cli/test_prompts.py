@@ -98,7 +98,7 @@ def test_what_came_later_changes_no_prompt(capsys: pytest.CaptureFixture[str], f
 def test_a_run_records_versions_and_hashes_and_a_change_since_is_told(
     capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path
 ) -> None:
-    assert RunFolder(folder).prompts() == {name: found._asdict() for name, found in template_versions().items()}
+    assert RunFolder(folder).prompts() == {name: result._asdict() for name, result in template_versions().items()}
     assert call(capsys, "zero_shot.plan", "--run", str(folder), "--method", "zero_shot")[2].count("\n") == 1
     copy = shutil.copytree(folder, tmp_path / "copy")
     data = yaml.safe_load((copy / "experiment.yaml").read_text("utf-8"))

@@ -114,9 +114,9 @@ def balance(stats: Mapping[str, Any], out: Path) -> Ledger:
         if there != here:
             wrong.append(f"{prompt}: answers {dict(there)} were delivered, {dict(here)} are on record")
         met = _met(served.get(prompt, Counter()))
-        told = Counter(fault for call in calls[prompt] for fault in call.faults)
-        if met != told:
-            wrong.append(f"{prompt}: it met {dict(met)}, on record are {dict(told)}")
+        recorded = Counter(fault for call in calls[prompt] for fault in call.faults)
+        if met != recorded:
+            wrong.append(f"{prompt}: it met {dict(met)}, on record are {dict(recorded)}")
     total = _sum(served.values())
     if abandoned := total["abandoned"]:
         wrong.append(f"{abandoned} answers were on their way when the client left")
@@ -136,7 +136,7 @@ def balance(stats: Mapping[str, Any], out: Path) -> Ledger:
 
 def _logged(record: list[Kept], out: Path) -> tuple[dict[str, tuple[int, int]], list[str]]:
     """Return the flaws on record and in the logs, and the episodes in which the two do not agree."""
-    wrong, told = [], Counter[str]()
+    wrong, recorded = [], Counter[str]()
     for path in logs(out):
         events = list(read_log(out / path))
         calls = [call for call in record if call.episode == path]
@@ -144,31 +144,31 @@ def _logged(record: list[Kept], out: Path) -> tuple[dict[str, tuple[int, int]], 
         if said != len(calls):
             wrong.append(f"{path} tells of {said} calls, {len(calls)} are on record")
         asked = [event for event in events if isinstance(event, QuestionAsked)]
-        found = Counter(error.flaw for event in asked for error in event.errors if error.flaw != "intent")
-        if found != (expected := Counter(FLAWS[call.answer] for call in calls if call.answer in FLAWS)):
-            wrong.append(f"{path} tells of {dict(found)}, on record are {dict(expected)}")
-        told.update(found)
+        counts = Counter(error.flaw for event in asked for error in event.errors if error.flaw != "intent")
+        if counts != (expected := Counter(FLAWS[call.answer] for call in calls if call.answer in FLAWS)):
+            wrong.append(f"{path} tells of {dict(counts)}, on record are {dict(expected)}")
+        recorded.update(counts)
     if missing := {call.episode for call in record} - logs(out).keys():
         wrong.append(f"calls are on record for {len(missing)} episodes without a log")
-    return _beside(Counter(FLAWS[call.answer] for call in record if call.answer in FLAWS), told), wrong
+    return _beside(Counter(FLAWS[call.answer] for call in record if call.answer in FLAWS), recorded), wrong
 
 
 def _whole(outcomes: Counter[str]) -> Counter[str]:
     """Return the whole answers among outcomes."""
-    found = Counter[str]()
+    counts = Counter[str]()
     for outcome, count in outcomes.items():
         if outcome in WHOLE:
-            found[outcome if outcome in FLAWED else _GOOD] += count
-    return found
+            counts[outcome if outcome in FLAWED else _GOOD] += count
+    return counts
 
 
 def _met(outcomes: Counter[str]) -> Counter[str]:
     """Return the faults among outcomes, as a client sees them."""
-    found = Counter[str]()
+    counts = Counter[str]()
     for outcome, count in outcomes.items():
         if outcome not in WHOLE and outcome != "abandoned":
-            found[SEEN_AS[outcome]] += count
-    return found
+            counts[SEEN_AS[outcome]] += count
+    return counts
 
 
 def _seen(fault: Fault) -> str:

@@ -171,10 +171,10 @@ def test_episodes_and_calls_share_the_file_while_both_are_open(path: Path) -> No
 def test_half_a_character_is_no_reason_to_lose_a_call(store: CallStore) -> None:
     added = record(completion=completion("a\ud83d b\0"), faults=(Fault(kind="broken", text="\udc00"),))
     store.of(CELL, 1).add(key(), added)
-    found = store.of(CELL, 1).find(key())
-    assert found == added
-    assert found.completion is not None
-    assert found.completion.text == "a? b\0"
+    held = store.of(CELL, 1).find(key())
+    assert held == added
+    assert held.completion is not None
+    assert held.completion.text == "a? b\0"
 
 
 # ---- replaying
@@ -196,9 +196,9 @@ def test_what_was_another_request_is_refused_and_the_change_is_named(store: Call
     calls = store.of(CELL, 4)
     calls.add(key(), record())
     assert calls.find(key(), request()) == record()
-    for found in (calls, RecordedCalls(calls)):
+    for result in (calls, RecordedCalls(calls)):
         with pytest.raises(UserError) as caught:
-            found.find(key(), request(temperature=0.1))
+            result.find(key(), request(temperature=0.1))
         assert "call drwell.propose 1 of agent_0, episode 4 of drwell-s0 was another request" in str(caught.value)
         assert "temperature" in str(caught.value)
 
@@ -225,7 +225,7 @@ TURNS = request().turns
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("fields", "words"),
     [
         ({"model": "openai:gpt-5"}, "the model was openai:gpt-4o, now openai:gpt-5"),
         ({"form": "tool"}, "the form of the answer was schema, now tool"),
@@ -243,8 +243,8 @@ TURNS = request().turns
         ({"turns": (TURNS[0], Turn("user", "What do you do?!"))}, "changed at character 15"),
     ],
 )
-def test_what_changed_of_a_request_is_said_in_one_line(given: dict[str, Any], words: str) -> None:
-    said = changed(request(), request(**given))
+def test_what_changed_of_a_request_is_said_in_one_line(fields: dict[str, Any], words: str) -> None:
+    said = changed(request(), request(**fields))
     assert said is not None
     assert words in said
     assert "\n" not in said
@@ -347,8 +347,8 @@ def test_what_was_added_survives_kills_at_any_moment(path: Path, tmp_path: Path)
             added = store.count()
             for number in range(1, added // 2 + 1):
                 for episode in (1, 2):
-                    found = store.of(CELL, episode).find(key(number))
-                    assert found == record(request=request(f"{number} " * 2000))
+                    held = store.of(CELL, episode).find(key(number))
+                    assert held == record(request=request(f"{number} " * 2000))
         shutil.rmtree(tmp_path.parent / "copy")
     assert added > 50
     with contextlib.closing(sqlite3.connect(path)) as db:

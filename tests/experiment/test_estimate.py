@@ -53,8 +53,8 @@ def test_it_is_told_before_a_run_begins_and_not_again(tmp_path: Path, capsys: py
     command = ["run", "cube", "--max-steps", "6", "--out", str(tmp_path / "run"), "--reasoner"]
     with running("tests.reasoning.llm.player:plays") as server:
         assert cli([*command, server.name(), "--budget", "1ktok"]) == 2
-        told = capsys.readouterr().err
-        assert told.index("expected of") < told.index("that is more than --budget 1ktok") < told.index("has spent")
+        shown = capsys.readouterr().err
+        assert shown.index("expected of") < shown.index("that is more than --budget 1ktok") < shown.index("has spent")
         assert cli([*command, server.name(), "--budget", "1Mtok", "--json"]) == 0
         again = capsys.readouterr()
         assert "expected of" not in again.err
@@ -64,9 +64,9 @@ def test_it_is_told_before_a_run_begins_and_not_again(tmp_path: Path, capsys: py
 
 
 def test_more_than_a_limit_is_told_from_less() -> None:
-    found = [CostEstimate("a", 10, 900, 100, 0.5), CostEstimate("b", 10, 900, 100, None)]
-    assert beyond(found, BudgetLimit(tokens=1999))
-    assert not beyond(found, BudgetLimit(tokens=2000))
-    assert beyond(found, BudgetLimit(usd=0.4))
-    assert not beyond(found, BudgetLimit(usd=0.5))
-    assert not beyond(found, BudgetLimit())
+    result = [CostEstimate("a", 10, 900, 100, 0.5), CostEstimate("b", 10, 900, 100, None)]
+    assert beyond(result, BudgetLimit(tokens=1999))
+    assert not beyond(result, BudgetLimit(tokens=2000))
+    assert beyond(result, BudgetLimit(usd=0.4))
+    assert not beyond(result, BudgetLimit(usd=0.5))
+    assert not beyond(result, BudgetLimit())

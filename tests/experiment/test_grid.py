@@ -116,8 +116,8 @@ def test_a_grid_goes_on_and_is_loaded_as_one(file: Path, out: Path, capsys: pyte
     times = {path: path.stat().st_mtime_ns for path in out.rglob("*.zst")}
     assert len(times) == 8 * 4
     assert command(["run", str(file), "--out", str(out), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)["runs"]
-    assert [len(rows) for rows in found.values()] == [4] * 8
+    document = json.loads(capsys.readouterr().out)["runs"]
+    assert [len(rows) for rows in document.values()] == [4] * 8
     assert {path: path.stat().st_mtime_ns for path in out.rglob("*.zst")} == times
     pytest.importorskip("polars")
     frame = teamworld.load(out).episodes
@@ -129,14 +129,14 @@ def test_the_table_of_a_grid_tells_its_minds_and_counts(
     file: Path, out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert command(["run", str(file), "--out", str(out)]) == 0
-    told = " ".join(capsys.readouterr().out.split())
-    assert "2 seeds, mean of 1 episode each [95 % bootstrap interval over seeds]; at most 12 steps" in told
-    assert "rules: built-in rules, no language model; rules:noise=0.5: stand-in rules:noise=0.5" in told
+    output = " ".join(capsys.readouterr().out.split())
+    assert "2 seeds, mean of 1 episode each [95 % bootstrap interval over seeds]; at most 12 steps" in output
+    assert "rules: built-in rules, no language model; rules:noise=0.5: stand-in rules:noise=0.5" in output
     one = tmp_path / "one.yaml"
     one.write_text(yaml.safe_dump({"methods": ["greedy"], "grid": {"level": ["n1"], "max_steps": [3, 4]}}))
     assert command(["run", str(one), "--out", str(tmp_path / "out")]) == 0
-    told = " ".join(capsys.readouterr().out.split())
-    assert "1 seed, mean of 1 episode each, no interval; at most 3 or 4 steps; built-in rules, no language" in told
+    output = " ".join(capsys.readouterr().out.split())
+    assert "1 seed, mean of 1 episode each, no interval; at most 3 or 4 steps; built-in rules, no language" in output
 
 
 def test_another_grid_in_the_same_folder_is_refused(
@@ -163,12 +163,12 @@ def test_nothing_begins_where_one_run_cannot(tmp_path: Path, capsys: pytest.Capt
 def test_status_tells_how_far_all_are(out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command(["status", str(out), "--json"]) == 0
     runs = json.loads(capsys.readouterr().out)["runs"]
-    assert [(one["done"], one["wanted"], one["running"]) for one in runs] == [(4, 4, False)] * 8
+    assert [(each["done"], each["wanted"], each["running"]) for each in runs] == [(4, 4, False)] * 8
     with RunFolder(Path(runs[0]["run"])).locked():
         assert command(["status", str(out)]) == 0
-    told = capsys.readouterr().out
-    assert told.count("running") == 1
-    assert "32 of 32 episodes are finished" in told
+    output = capsys.readouterr().out
+    assert output.count("running") == 1
+    assert "32 of 32 episodes are finished" in output
     half = tmp_path / "half"
     teamworld.run(method="greedy", max_steps=5, out=half)
     assert command(["status", str(half)]) == 0
@@ -220,7 +220,7 @@ def test_a_lock_that_cannot_be_seen_is_told(
 ) -> None:
     monkeypatch.setattr(RunFolder, "held", lambda _: None)
     assert command(["status", str(out), "--json"]) == 0
-    assert {one["running"] for one in json.loads(capsys.readouterr().out)["runs"]} == {None}
+    assert {run_status["running"] for run_status in json.loads(capsys.readouterr().out)["runs"]} == {None}
     assert command(["status", str(out)]) == 0
     assert "done" in capsys.readouterr().out
     monkeypatch.setattr(RunFolder, "finished", lambda *_: [])

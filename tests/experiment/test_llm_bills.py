@@ -22,8 +22,8 @@ from tests.experiment.ledger import logs
 from tests.reasoning.llm.server import Peer
 
 
-def small(server: Peer, **given: Any) -> ExperimentSpec:
-    return build({"reasoner": server.name(), "methods": ["drwell"], "max_steps": 12} | given)
+def small(server: Peer, **changes: Any) -> ExperimentSpec:
+    return build({"reasoner": server.name(), "methods": ["drwell"], "max_steps": 12} | changes)
 
 
 def prices(path: Path, model: str, date: str) -> Path:

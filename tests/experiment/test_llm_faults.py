@@ -47,11 +47,11 @@ def test_what_passes_leaves_no_trace_in_the_logs(server: Peer, tmp_path: Path) -
     meet(server, ON_THE_WAY, row=3)
     run(experiment(server), tmp_path / "a", running=RUNNING)
     stats = server.stats()
-    found = balance(stats, tmp_path / "a")
-    assert found.wrong == []
-    assert (found.lost, found.twice, found.given_up, found.calls) == (0, 0, 0, quiet.calls)
+    ledger = balance(stats, tmp_path / "a")
+    assert ledger.wrong == []
+    assert (ledger.lost, ledger.twice, ledger.given_up, ledger.calls) == (0, 0, 0, quiet.calls)
     assert stats["faults"].keys() == set(ON_THE_WAY)
-    assert all(there == here > 0 for there, here in found.faults.values())
+    assert all(there == here > 0 for there, here in ledger.faults.values())
     assert logs(tmp_path / "a") == logs(tmp_path / "quiet")
 
 
@@ -60,14 +60,14 @@ def test_what_does_not_pass_is_told(server: Peer, tmp_path: Path) -> None:
     meet(server, EVERY)
     rows = run(experiment(server), tmp_path / "a", running=RUNNING)
     stats = server.stats()
-    found = balance(stats, tmp_path / "a")
+    ledger = balance(stats, tmp_path / "a")
     assert len(rows) == 12
-    assert found.wrong == []
-    assert (found.lost, found.twice) == (0, 0)
+    assert ledger.wrong == []
+    assert (ledger.lost, ledger.twice) == (0, 0)
     assert stats["faults"].keys() == set(EVERY)
-    assert found.faults.keys() == {"broken", "busy", "busy, told how long", "gone", "late", "refused"}
-    assert found.answers.keys() == {"good", *FLAWED}
-    assert found.flaws.keys() == {"cut", "empty", "json", "none", "refused", "schema"}
+    assert ledger.faults.keys() == {"broken", "busy", "busy, told how long", "gone", "late", "refused"}
+    assert ledger.answers.keys() == {"good", *FLAWED}
+    assert ledger.flaws.keys() == {"cut", "empty", "json", "none", "refused", "schema"}
     # And what does not agree is found.
     for number, (change, lost) in enumerate(
         {

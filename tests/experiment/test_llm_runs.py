@@ -37,9 +37,9 @@ BRAIN = "tests.reasoning.llm.player:plays"
 STEPS = 30
 
 
-def plain(server: Peer, **given: Any) -> ExperimentSpec:
+def plain(server: Peer, **changes: Any) -> ExperimentSpec:
     """Return a small experiment with the server's model as the mind."""
-    return build({"reasoner": server.name(), "methods": ["drwell"], "max_steps": STEPS} | given)
+    return build({"reasoner": server.name(), "methods": ["drwell"], "max_steps": STEPS} | changes)
 
 
 def calls(out: Path) -> list[CallRow]:
@@ -51,12 +51,12 @@ def calls(out: Path) -> list[CallRow]:
 def test_every_call_is_on_record_and_in_the_log(server: Peer, tmp_path: Path) -> None:
     (row,) = run(plain(server), tmp_path / "a")
     events = list(read_log(next((tmp_path / "a").glob("logs/*/*.zst"))))
-    told = [event for event in events if isinstance(event, LlmCall)]
+    logged = [event for event in events if isinstance(event, LlmCall)]
     asked = [event for event in events if isinstance(event, QuestionAsked)]
     kept = calls(tmp_path / "a")
-    assert len(kept) == len(told) == server.stats()["completions"] > 10
-    assert len(told) == sum(len(event.errors) + (not event.fallback) for event in asked)
-    assert sum(event.prompt_tokens or 0 for event in told) == sum(call.prompt_tokens or 0 for call in kept) > 1000
+    assert len(kept) == len(logged) == server.stats()["completions"] > 10
+    assert len(logged) == sum(len(event.errors) + (not event.fallback) for event in asked)
+    assert sum(event.prompt_tokens or 0 for event in logged) == sum(call.prompt_tokens or 0 for call in kept) > 1000
     assert {event.reasoner for event in asked} == {server.name()}
     assert sum(event.fallback for event in asked) < 0.3 * len(asked)
     assert row.summary.steps == STEPS
@@ -82,7 +82,7 @@ def test_a_replay_opens_no_socket(server: Peer, tmp_path: Path, monkeypatch: pyt
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     checked = list(replay(RunFolder(tmp_path / "a"), RunFolder(tmp_path / "a").experiment(), scratch))
-    assert [one.difference for one in checked] == [None, None]
+    assert [episode.difference for episode in checked] == [None, None]
 
 
 def test_a_replay_names_a_prompt_that_changed(server: Peer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -257,17 +257,17 @@ def test_a_change_of_sampling_is_the_same_once_it_was_written(server: Peer, tmp_
     held = RunFolder(tmp_path / "a").experiment()
     assert held.overrides() == experiment.overrides()
     (tmp_path / "scratch").mkdir()
-    assert [one.difference for one in replay(RunFolder(tmp_path / "a"), held, tmp_path / "scratch")] == [None]
+    assert [episode.difference for episode in replay(RunFolder(tmp_path / "a"), held, tmp_path / "scratch")] == [None]
 
 
 def test_calls_on_their_way_when_a_run_stops_come_back(server: Peer, tmp_path: Path) -> None:
     server.set("slow", held=True)
     reasoner = f"agent_0={server.name('slow')},*={server.name('quick')}"
     experiment = plain(server, reasoner=reasoner, methods=["zero_shot"], level="n4", seeds=[0, 1, 2, 3])
-    told: list[str] = []
+    notices: list[str] = []
 
     def release(line: str) -> None:
-        told.append(line)
+        notices.append(line)
         server.release()
 
     with pytest.raises(OutOfBudget):
@@ -275,7 +275,7 @@ def test_calls_on_their_way_when_a_run_stops_come_back(server: Peer, tmp_path: P
     on_record = calls(tmp_path / "a")
     assert len(on_record) == sum(server.stats()["came"].values())
     assert sum(call.model.endswith("slow") for call in on_record) == 2
-    assert [line for line in told if "on their way" in line]
+    assert [line for line in notices if "on their way" in line]
 
 
 def test_a_cache_gets_what_a_kill_kept_from_it(server: Peer, tmp_path: Path) -> None:

@@ -85,15 +85,15 @@ def test_one_rule_holds_for_all_if_wanted(tmp_path: Path) -> None:
 
 def test_where_only_one_rule_could_apply_runs_are_recorded_as_ever(tmp_path: Path) -> None:
     out = tmp_path / "run"
-    told = {**SMALL, "method": "zero_shot", "out": out}
-    teamworld.run(**told)
+    arguments = {**SMALL, "method": "zero_shot", "out": out}
+    teamworld.run(**arguments)
     data = yaml.safe_load((out / "experiment.yaml").read_text("utf-8"))
     assert "talk" not in data
     assert data["options"]["messages"] == FREE
     before = (out / "experiment.yaml").read_bytes()
-    teamworld.run(**told)  # a folder of the time before there were protocols goes on, by whatever name they have
+    teamworld.run(**arguments)  # a folder of the time before there were protocols goes on, by whatever name they have
     for talk in ("native", "equal"):
-        teamworld.run(**told, talk=talk)
+        teamworld.run(**arguments, talk=talk)
     assert (out / "experiment.yaml").read_bytes() == before
 
 
@@ -117,9 +117,9 @@ def test_what_cannot_be_set_is_told_in_one_line(
     given: list[str], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert command(["run", "rooms", "--method", "talker", *given, "--out", str(tmp_path / "run")]) != 0
-    told = capsys.readouterr().err
-    assert says in told
-    assert told.count("\n") == 1
+    output = capsys.readouterr().err
+    assert says in output
+    assert output.count("\n") == 1
 
 
 def test_a_native_rule_that_is_none_is_the_methods_fault(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,10 +130,10 @@ def test_a_native_rule_that_is_none_is_the_methods_fault(monkeypatch: pytest.Mon
 
 def test_losses_may_stand_beside_native_rules(tmp_path: Path) -> None:
     out = tmp_path / "run"
-    told = {**SMALL, "method": "talker", "talk": "native", "options": {"messages": {"loss": 0.5}}, "out": out}
-    teamworld.run(**told)
+    arguments = {**SMALL, "method": "talker", "talk": "native", "options": {"messages": {"loss": 0.5}}, "out": out}
+    teamworld.run(**arguments)
     assert rule(out, "talker") == {**FREE, **PAID, "loss": 0.5}
-    teamworld.run(**told)
+    teamworld.run(**arguments)
     assert command(["resume", str(out)]) == 0
     assert RunFolder(out).experiment().resolved() == RunFolder(out).experiment()
 
@@ -147,8 +147,10 @@ def test_a_run_is_resumed_and_replayed_by_its_protocol(talk: Any, tmp_path: Path
     assert command(["resume", str(out)]) == 0
     assert RunFolder(out).log(RunCell("talker", 0), 1).read_bytes() == (tmp_path / "first").read_bytes()
     (tmp_path / "scratch").mkdir()
-    found = [one.difference for one in replay(RunFolder(out), RunFolder(out).experiment(), tmp_path / "scratch")]
-    assert found == [None]
+    result = [
+        episode.difference for episode in replay(RunFolder(out), RunFolder(out).experiment(), tmp_path / "scratch")
+    ]
+    assert result == [None]
 
 
 def test_another_protocol_is_another_experiment(tmp_path: Path) -> None:
@@ -193,10 +195,10 @@ def test_a_comparison_names_its_protocols(tmp_path: Path, capsys: pytest.Capture
     out = tmp_path / "both"
     asked = ["compare", "talker", "zero_shot", "--world", "rooms", "--level", "one", "--max-steps", "8", "--seeds", "2"]
     assert command([*asked, "--vary", "talk=native,equal", "--out", str(out)]) == 0
-    told = capsys.readouterr().out
-    assert "native talk (talker: 1 tick a message" in " ".join(told.split())
-    assert "equal talk: free" in " ".join(told.split())
-    assert "talk=native" in told
+    output = capsys.readouterr().out
+    assert "native talk (talker: 1 tick a message" in " ".join(output.split())
+    assert "equal talk: free" in " ".join(output.split())
+    assert "talk=native" in output
     assert (out / "rows.csv").read_text("utf-8").splitlines()[0].endswith(",world,level,mind,talk")
     for name, paid in (("talk=native", 1), ("talk=equal", 0)):
         assert rule(out / name / "silent", "talker")["ticks"] == paid

@@ -66,9 +66,9 @@ def test_what_is_finished_is_not_run_again(finished: Finished, tmp_path: Path) -
     out, first = shutil.copytree(finished.out, tmp_path / "run"), finished.rows
     for path in out.glob("logs/greedy-s1/*.zst"):
         path.unlink()  # a finished episode's log is not needed to know that it is finished
-    told: list[EpisodeRow] = []
-    assert run(build(GIVEN), out, told.append, RunOptions(processes=2)) == first
-    assert len(told) == len(first)
+    reported: list[EpisodeRow] = []
+    assert run(build(GIVEN), out, reported.append, RunOptions(processes=2)) == first
+    assert len(reported) == len(first)
     assert not list(out.glob("logs/greedy-s1/*.zst"))
 
 
@@ -93,9 +93,9 @@ def test_tasks_are_done_in_processes_and_told_in_order() -> None:
     with multiprocessing.Manager() as manager:
         second = manager.Event()  # the first task waits for the second, which another process must do
         tasks = [Task(0, waits_for=second), Task(1, sets=second), *map(Task, range(2, 6))]
-        found = list(process_pool.in_order(squared, tasks, 2))
-    assert [square for square, _ in found] == [number**2 for number in range(6)]
-    assert len({process for _, process in found} - {os.getpid()}) == 2
+        result = list(process_pool.in_order(squared, tasks, 2))
+    assert [square for square, _ in result] == [number**2 for number in range(6)]
+    assert len({process for _, process in result} - {os.getpid()}) == 2
     assert {process for _, process in process_pool.in_order(squared, tasks[2:], 1)} == {os.getpid()}
 
 

@@ -117,13 +117,13 @@ def test_what_a_record_lacks_ends_only_what_needs_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "says"), [({"level": "n4"}, "level paper-n2, not n4"), ({}, "max_steps 12, not 150")]
+    ("fields", "says"), [({"level": "n4"}, "level paper-n2, not n4"), ({}, "max_steps 12, not 150")]
 )
 def test_a_record_of_something_else_is_refused_before_anything_is_written(
-    recorded: Recorded, tmp_path: Path, given: dict[str, str], says: str
+    recorded: Recorded, tmp_path: Path, fields: dict[str, str], says: str
 ) -> None:
     with pytest.raises(UserError, match=f"was run with {says}"):
-        run(reasoner=f"replay:{recorded.out}", out=tmp_path / "new", **given)  # type: ignore[arg-type]
+        run(reasoner=f"replay:{recorded.out}", out=tmp_path / "new", **fields)  # type: ignore[arg-type]
     assert not (tmp_path / "new").exists()
 
 

@@ -180,8 +180,8 @@ def test_replay_finds_no_difference_and_then_every_kind_of_alteration(
     folder = tmp_path / "run"
     shutil.copytree(finished, folder)
     (tmp_path / "scratch").mkdir()
-    found = list(replay(RunFolder(folder), RunFolder(folder).experiment(), tmp_path / "scratch"))
-    assert [checked.difference for checked in found] == [None] * 4
+    result = list(replay(RunFolder(folder), RunFolder(folder).experiment(), tmp_path / "scratch"))
+    assert [checked.difference for checked in result] == [None] * 4
     assert command(["replay", str(folder)]) == 0
     path = RunFolder(folder).log(RunCell("drwell", 0), 2)
     events = list(read_log(path))
@@ -269,7 +269,7 @@ def test_a_run_works_where_an_event_loop_runs_already(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "given",
+    "fields",
     [
         {"seed": 1.5},
         {"seed": "many"},
@@ -283,9 +283,9 @@ def test_a_run_works_where_an_event_loop_runs_already(tmp_path: Path) -> None:
         {"episodes": "many"},
     ],
 )
-def test_misuse_from_python_is_told_in_one_line(tmp_path: Path, given: dict[str, object]) -> None:
+def test_misuse_from_python_is_told_in_one_line(tmp_path: Path, fields: dict[str, object]) -> None:
     with pytest.raises(UserError) as caught:
-        run("cube", **({"out": tmp_path / "run"} | given))  # type: ignore[arg-type]
+        run("cube", **({"out": tmp_path / "run"} | fields))  # type: ignore[arg-type]
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "run").exists()
 
@@ -361,6 +361,6 @@ def test_a_default_folder_tells_experiments_apart() -> None:
 def test_a_replay_works_in_a_notebook(tmp_path: Path, finished: Path) -> None:
     async def cell() -> list[str | None]:
         folder = RunFolder(finished)
-        return [one.difference for one in replay(folder, folder.experiment(), tmp_path)]
+        return [episode.difference for episode in replay(folder, folder.experiment(), tmp_path)]
 
     assert asyncio.run(cell()) == [None] * 4

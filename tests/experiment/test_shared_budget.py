@@ -44,8 +44,8 @@ def test_a_grid_is_costed_before_it_starts(server: Peer, tmp_path: Path, capsys:
     path = file(server, tmp_path / "grid.yaml")
     server.reset()
     assert command(["run", str(path), "--out", str(tmp_path / "out"), "--estimate"]) == 0
-    told = capsys.readouterr().out
-    assert told.startswith("2 runs together:\nexpected of ")  # those on rules cost nothing
+    output = capsys.readouterr().out
+    assert output.startswith("2 runs together:\nexpected of ")  # those on rules cost nothing
     assert server.stats()["completions"] == 0
     assert not (tmp_path / "out").exists()
 

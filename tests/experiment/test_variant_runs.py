@@ -39,7 +39,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def differences(folder: Path, scratch: Path) -> list[str | None]:
     scratch.mkdir()
-    return [one.difference for one in replay(RunFolder(folder), RunFolder(folder).experiment(), scratch)]
+    return [episode.difference for episode in replay(RunFolder(folder), RunFolder(folder).experiment(), scratch)]
 
 
 def world_models(folder: Path) -> dict[str, object]:
@@ -111,7 +111,7 @@ def test_a_resumed_run_does_not_learn_what_is_frozen(tmp_path: Path, finished: P
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("fields", "says"),
     [
         ({"methods": ["drwell:no_memry"]}, "did you mean 'no_memory'"),
         ({"methods": ["drwell:mine"]}, "needs options"),
@@ -122,9 +122,9 @@ def test_a_resumed_run_does_not_learn_what_is_frozen(tmp_path: Path, finished: P
         ({"memory": 3}, "memory"),
     ],
 )
-def test_experiments_that_cannot_be_run(given: dict[str, Any], says: str) -> None:
+def test_experiments_that_cannot_be_run(fields: dict[str, Any], says: str) -> None:
     with pytest.raises(UserError, match=says) as caught:
-        build(given).resolved()
+        build(fields).resolved()
     assert "\n" not in str(caught.value)
 
 
@@ -153,8 +153,8 @@ def test_a_file_the_command_line_and_python_mean_the_same(tmp_path: Path, capsys
         options=options,
         out=tmp_path / "python",
     )
-    found = [RunFolder(tmp_path / name).experiment() for name in ("file", "flags", "python")]
-    assert found[0] == found[1] == found[2]
+    result = [RunFolder(tmp_path / name).experiment() for name in ("file", "flags", "python")]
+    assert result[0] == result[1] == result[2]
     assert logs(tmp_path / "file") == logs(tmp_path / "flags") == logs(tmp_path / "python")
     out = capsys.readouterr().out
     assert "drwell:no_memory" in out
@@ -179,11 +179,11 @@ def test_many_variants_still_make_a_folder_name(
 
 def test_fresh_instances_differ_by_episode_and_seed_and_replay(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    given: dict[str, Any] = {"level": "n2", "method": ["drwell:class_identity", "zero_shot"], "max_steps": 20}
-    run("cube", **given, episodes=3, seed=[0, 1], instances="fresh", out=folder)
+    fields: dict[str, Any] = {"level": "n2", "method": ["drwell:class_identity", "zero_shot"], "max_steps": 20}
+    run("cube", **fields, episodes=3, seed=[0, 1], instances="fresh", out=folder)
     starts = {
         (label, seed, episode): start_of(folder, RunCell(label, seed), episode)
-        for label in given["method"]
+        for label in fields["method"]
         for seed in (0, 1)
         for episode in (1, 2, 3)
     }
@@ -195,7 +195,7 @@ def test_fresh_instances_differ_by_episode_and_seed_and_replay(tmp_path: Path) -
     assert {start.seed for start in starts.values()} == {0, 1}
     assert differences(folder, tmp_path / "scratch") == [None] * 12
     with pytest.raises(UserError, match="its instances is fresh, not fixed"):
-        run("cube", **given, episodes=3, seed=[0, 1], out=folder)
+        run("cube", **fields, episodes=3, seed=[0, 1], out=folder)
 
 
 def test_fixed_instances_are_one(tmp_path: Path) -> None:
@@ -214,8 +214,8 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def frozen(source: Path, out: Path, **given: object) -> list[EpisodeRow]:
-    all_given: dict[str, Any] = {"method": "drwell:frozen", "episodes": 2, "memory": source, "out": out} | given
+def frozen(source: Path, out: Path, **changes: object) -> list[EpisodeRow]:
+    all_given: dict[str, Any] = {"method": "drwell:frozen", "episodes": 2, "memory": source, "out": out} | changes
     return run("cube", **all_given)
 
 
@@ -257,11 +257,11 @@ def test_what_goes_on_learning_continues_as_if_it_had_never_stopped(tmp_path: Pa
 
 
 def test_whose_memory_a_cell_takes(learned: Path) -> None:
-    def taken(given: Mapping[str, Any]) -> dict[str, int]:
-        brought = gather(build({"memory": str(learned), **given}).resolved())
+    def taken(fields: Mapping[str, Any]) -> dict[str, int]:
+        brought = gather(build({"memory": str(learned), **fields}).resolved())
         with MemoryStore(learned / "memory.sqlite", readonly=True) as memory:
             deltas = {seed: list(memory.deltas(f"drwell-s{seed}")) for seed in (0, 1)}
-        return {name: next(seed for seed, found in deltas.items() if found == mine) for name, mine in brought.items()}
+        return {name: next(seed for seed, result in deltas.items() if result == mine) for name, mine in brought.items()}
 
     assert taken({"methods": ["drwell"], "seeds": [0, 1]}) == {"drwell-s0": 0, "drwell-s1": 1}
     assert taken({"methods": ["drwell", "zero_shot"], "seeds": [9]}) == {"drwell-s9": 0}  # the first that has one
@@ -269,16 +269,16 @@ def test_whose_memory_a_cell_takes(learned: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("fields", "says"),
     [
         ({"memory": "nowhere"}, "holds no run"),
         ({"method": "zero_shot"}, "none of zero_shot has a memory"),
         ({"method": "drwell:class_identity"}, "give both the same task_identity"),
     ],
 )
-def test_memories_that_cannot_be_brought(tmp_path: Path, learned: Path, given: dict[str, Any], says: str) -> None:
+def test_memories_that_cannot_be_brought(tmp_path: Path, learned: Path, fields: dict[str, Any], says: str) -> None:
     with pytest.raises(UserError, match=says) as caught:
-        frozen(learned, tmp_path / "run", **given)
+        frozen(learned, tmp_path / "run", **fields)
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "run").exists()
 

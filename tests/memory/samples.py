@@ -13,7 +13,7 @@ from tests.record.samples import episode_start
 MEASURES: dict[str, tuple[str | None, ...]] = {"push": (None, "units"), "meet": (None, "quorum"), "wait": (None,)}
 
 
-def instance(**given: Any) -> PlanInstance:
+def instance(**changes: Any) -> PlanInstance:
     fields: dict[str, Any] = {
         "episode": 1,
         "agent": "a",
@@ -32,12 +32,12 @@ def instance(**given: Any) -> PlanInstance:
         "team": 1,
         "communication": "negotiated",
     }
-    return PlanInstance(**{**fields, **given})
+    return PlanInstance(**{**fields, **changes})
 
 
-def delta(episode: int, *instances: PlanInstance, **given: Any) -> MemoryDelta:
+def delta(episode: int, *instances: PlanInstance, **changes: Any) -> MemoryDelta:
     fields: dict[str, Any] = {"completed": False, "ticks": 100, "tasks": (), "instances": instances}
-    return MemoryDelta(episode=episode, **{**fields, **given})
+    return MemoryDelta(episode=episode, **{**fields, **changes})
 
 
 def goal(number: int, label: str = "deliver(weight=1)") -> GoalInfo:
@@ -54,7 +54,7 @@ def goal(number: int, label: str = "deliver(weight=1)") -> GoalInfo:
     )
 
 
-def began(plan: int, agent: str = "a", tick: int = 0, **given: Any) -> PlanStart:
+def began(plan: int, agent: str = "a", tick: int = 0, **changes: Any) -> PlanStart:
     fields: dict[str, Any] = {
         "goal": "block_1",
         "thing": "<block>(1)",
@@ -69,10 +69,10 @@ def began(plan: int, agent: str = "a", tick: int = 0, **given: Any) -> PlanStart
         "dry_run_ok": True,
         "predicted_steps": 9,
     }
-    return PlanStart(agent=agent, plan=plan, tick=tick, **{**fields, **given})
+    return PlanStart(agent=agent, plan=plan, tick=tick, **{**fields, **changes})
 
 
-def ended(plan: int, agent: str = "a", tick: int = 10, **given: Any) -> PlanEnd:
+def ended(plan: int, agent: str = "a", tick: int = 10, **changes: Any) -> PlanEnd:
     fields: dict[str, Any] = {
         "goal": "block_1",
         "status": "success",
@@ -81,7 +81,7 @@ def ended(plan: int, agent: str = "a", tick: int = 10, **given: Any) -> PlanEnd:
         "goal_done": True,
         "units_left": 0,
     }
-    return PlanEnd(agent=agent, plan=plan, tick=tick, **{**fields, **given})
+    return PlanEnd(agent=agent, plan=plan, tick=tick, **{**fields, **changes})
 
 
 def log(*events: Event, goals: tuple[GoalInfo, ...] = (goal(0), goal(1)), reason: Any = "horizon") -> list[Event]:  # noqa: ANN401

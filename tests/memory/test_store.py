@@ -39,21 +39,21 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStore]:
 
 
 def answers(world_model: WorldModel) -> list[object]:
-    guides = [world_model.guide(task, now) for task in TASKS for now in (0, 17, 60)]
+    guides = [world_model.guide(task, tick) for task in TASKS for tick in (0, 17, 60)]
     return [world_model.best(), *guides, *map(world_model.library, TASKS)]
 
 
-@given(found=runs(), ranking=st.sampled_from(get_args(Ranking)))
+@given(committed=runs(), ranking=st.sampled_from(get_args(Ranking)))
 def test_what_was_committed_comes_back_and_is_summed_up(
-    shared: MemoryStore, found: list[MemoryDelta], ranking: Ranking
+    shared: MemoryStore, committed: list[MemoryDelta], ranking: Ranking
 ) -> None:
     run = f"round {len(shared.runs())}"
-    for one in found:
+    for one in committed:
         shared.commit(run, one)
-    assert shared.deltas(run) == tuple(found)
-    assert shared.episodes(run) == tuple(one.episode for one in found)
+    assert shared.deltas(run) == tuple(committed)
+    assert shared.episodes(run) == tuple(one.episode for one in committed)
     slow = WorldModel(ranking)
-    for one in found:
+    for one in committed:
         for leaf in one.instances:
             slow.add(leaf)
         for told in one.reflections:
@@ -66,15 +66,17 @@ def test_what_was_committed_comes_back_and_is_summed_up(
 
 
 @pytest.mark.heavy
-@given(found=runs(), data=st.data())
+@given(committed=runs(), data=st.data())
 def test_the_union_knows_neither_order_nor_repetition(
-    shared: MemoryStore, found: list[MemoryDelta], data: st.DataObject
+    shared: MemoryStore, committed: list[MemoryDelta], data: st.DataObject
 ) -> None:
     run = f"union {len(shared.runs())}"
-    again = data.draw(st.permutations(found)) + data.draw(st.lists(st.sampled_from(found or [delta(0)]), max_size=3))
-    for one in again if found else []:
+    again = data.draw(st.permutations(committed)) + data.draw(
+        st.lists(st.sampled_from(committed or [delta(0)]), max_size=3)
+    )
+    for one in again if committed else []:
         shared.commit(run, one)
-    assert shared.deltas(run) == tuple(found)
+    assert shared.deltas(run) == tuple(committed)
 
 
 @given(first=deltas(0), second=deltas(0))
@@ -111,10 +113,10 @@ def test_notes_are_told_once_by_episode_whatever_the_order_of_commits(store: Mem
 
 def test_deltas_up_to_an_episode(store: MemoryStore) -> None:
     outcome = TaskOutcome(task="block_1", goal="block_1", success=True, end=9, order=1)
-    found = [delta(number, instance(episode=number), tasks=(outcome,)) for number in (1, 2, 3)]
-    for one in reversed(found):
+    committed = [delta(number, instance(episode=number), tasks=(outcome,)) for number in (1, 2, 3)]
+    for one in reversed(committed):
         store.commit("run", one)
-    assert store.deltas("run", up_to=2) == tuple(found[:2])
+    assert store.deltas("run", up_to=2) == tuple(committed[:2])
     assert store.deltas("run", up_to=0) == ()
 
 

@@ -128,9 +128,9 @@ def test_outcomes_of_tasks_in_the_order_they_were_done() -> None:
         goals=(goal(0), goal(1), goal(2)),
         reason="all_done",
     )
-    found = delta(events)
-    assert (found.episode, found.completed, found.ticks) == (1, True, 14)
-    assert found.tasks == (
+    result = delta(events)
+    assert (result.episode, result.completed, result.ticks) == (1, True, 14)
+    assert result.tasks == (
         TaskOutcome(task="block_0", goal="block_0", success=True, end=9, order=1),
         TaskOutcome(task="block_1", goal="block_1", success=True, end=13, order=2),
         TaskOutcome(task="block_2", goal="block_2", success=False, end=None, order=None),
@@ -139,14 +139,14 @@ def test_outcomes_of_tasks_in_the_order_they_were_done() -> None:
 
 
 def test_tasks_go_by_class_where_layouts_change() -> None:
-    found = delta(
+    result = delta(
         log(began(1, label="deliver(weight=2)"), ended(1), began(2, label=None), ended(2), goals=(goal(0, "x(y=1)"),)),
         identity="class",
         communication="negotiated",
     )
-    assert [i.task for i in found.instances] == ["deliver(weight=2)", "block_1"]
-    assert [(o.task, o.goal) for o in found.tasks] == [("x(y=1)", "block_0"), ("deliver(weight=2)", "block_1")]
-    assert {i.communication for i in found.instances} == {"negotiated"}
+    assert [i.task for i in result.instances] == ["deliver(weight=2)", "block_1"]
+    assert [(o.task, o.goal) for o in result.tasks] == [("x(y=1)", "block_0"), ("deliver(weight=2)", "block_1")]
+    assert {i.communication for i in result.instances} == {"negotiated"}
 
 
 @st.composite
@@ -178,7 +178,7 @@ def happenings(draw: st.DrawFn) -> list[Event]:
 def test_news_and_the_log_give_the_same_instances(events: list[Event], identity: Any) -> None:  # noqa: ANN401
     measures: Any = {"push": (None, "units"), "meet": (None, "quorum"), "wait": (None,)}
     live = Tracker(identity, 1, "none", measures)
-    seen = [found for event in events if isinstance(event, NEWS) and (found := live.see(event)) is not None]
+    seen = [result for event in events if isinstance(event, NEWS) and (result := live.see(event)) is not None]
     assert tuple(seen) == delta(events, identity=identity).instances
 
 
@@ -193,7 +193,7 @@ class Learner(Method):
         self.live: list[PlanInstance] = []
 
     def watch(self, moment: DecisionContext) -> Collection[AgentId]:
-        self.live += [found for event in moment.news if (found := self.tracker.see(event)) is not None]
+        self.live += [result for event in moment.news if (result := self.tracker.see(event)) is not None]
         return ()
 
     async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:

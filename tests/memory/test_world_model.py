@@ -36,8 +36,8 @@ def tried(
 def learnt(*groups: list[PlanInstance], ranking: Ranking = "expected") -> WorldModel:
     world_model = WorldModel(ranking)
     for group in groups:
-        for one in group:
-            world_model.add(one)
+        for attempt in group:
+            world_model.add(attempt)
     return world_model
 
 
@@ -104,8 +104,8 @@ def test_the_recommended_team_performs_best_or_is_the_smallest_that_succeeded() 
 
 def test_how_it_went_about_that_time() -> None:
     world_model = learnt([instance(start=start, success=start > 25) for start in (0, 9, 10, 19, 20, 29, 30, 39, 40)])
-    found = [world_model.guide("block_1", now).about_now for now in (0, 10, 19, 25, 45, 60, 1000)]
-    assert found == [(2, 0), (2, 0), (2, 0), (2, 1), (1, 1), (0, 0), (0, 0)]
+    result = [world_model.guide("block_1", tick).about_now for tick in (0, 10, 19, 25, 45, 60, 1000)]
+    assert result == [(2, 0), (2, 0), (2, 0), (2, 1), (1, 1), (0, 0), (0, 0)]
     assert world_model.guide("block_1").about_now == world_model.guide("block_1", 0).about_now
 
 
@@ -151,7 +151,7 @@ def test_the_wilson_bound_of_nine_in_ten() -> None:
 
 def test_the_best_task_is_the_one_that_went_best() -> None:
     def moved(group: list[PlanInstance], task: str) -> list[PlanInstance]:
-        return [instance(task=task, success=one.success, end=one.end) for one in group]
+        return [instance(task=task, success=attempt.success, end=attempt.end) for attempt in group]
 
     sure, once, never = tried("p", 9, 10), tried("p", 1, 1), tried("p", 0, 3)
     assert learnt(moved(sure, "sure"), moved(once, "once"), moved(never, "no")).best() == "sure"
@@ -168,17 +168,17 @@ def test_another_ranking_of_the_same_memory() -> None:
 
 
 def everything(world_model: WorldModel) -> list[object]:
-    guides = [world_model.guide(task, now) for task in TASKS for now in (0, 17, 60)]
+    guides = [world_model.guide(task, tick) for task in TASKS for tick in (0, 17, 60)]
     return [world_model.best(), *guides, *map(world_model.library, TASKS)]
 
 
 @pytest.mark.heavy
 @given(st.lists(instances(1), max_size=25), st.sampled_from(RANKINGS), st.randoms(use_true_random=False))
 def test_neither_order_nor_summing_up_changes_an_answer(
-    found: list[PlanInstance], ranking: Ranking, shuffler: random.Random
+    instances_drawn: list[PlanInstance], ranking: Ranking, shuffler: random.Random
 ) -> None:
-    one = learnt(found, ranking=ranking)
-    mixed = list(found)
+    one = learnt(instances_drawn, ranking=ranking)
+    mixed = list(instances_drawn)
     shuffler.shuffle(mixed)
     assert everything(learnt(mixed, ranking=ranking)) == everything(one)
     summed = WorldModel.from_rows(one.rows(), one.start_rows(), ranking)
@@ -188,10 +188,10 @@ def test_neither_order_nor_summing_up_changes_an_answer(
 
 
 @given(st.lists(instances(1), min_size=1, max_size=25))
-def test_a_page_adds_up(found: list[PlanInstance]) -> None:
-    world_model = learnt(found)
+def test_a_page_adds_up(instances_drawn: list[PlanInstance]) -> None:
+    world_model = learnt(instances_drawn)
     for task in TASKS:
-        mine = [one for one in found if one.task == task]
+        mine = [one for one in instances_drawn if one.task == task]
         wins = [one.duration for one in mine if one.success]
         starts = [one.start for one in mine if one.success]
         guide, library = world_model.guide(task), world_model.library(task)

@@ -96,8 +96,8 @@ def test_a_task_is_chosen_by_its_number_or_its_name() -> None:
 
 
 def test_waiting_is_an_option_where_it_is_one() -> None:
-    found, terminal = answer(question(), "3", "")
-    assert (found.goal, found.reason) == (None, "")
+    reply, terminal = answer(question(), "3", "")
+    assert (reply.goal, reply.reason) == (None, "")
     assert "3  none of these" in terminal.text
     proposal, terminal = answer(question("drwell.propose"), "3", "1", "")
     assert proposal.goal == "block_0"
@@ -106,15 +106,15 @@ def test_waiting_is_an_option_where_it_is_one() -> None:
 
 @pytest.mark.parametrize("typed", ["", "0", "4", "-1", "1.0", "block_9", "block", "²", "None", "1 2"])
 def test_what_is_no_option_is_asked_again_with_the_complaint(typed: str) -> None:
-    found, terminal = answer(question(), typed, "1", "")
-    assert found.goal == "block_0"
+    reply, terminal = answer(question(), typed, "1", "")
+    assert reply.goal == "block_0"
     assert terminal.text.count("This cannot be: ") == 1
 
 
 def test_the_rules_are_shown_on_demand() -> None:
-    found, terminal = answer(question("drwell.draft"), "?", "1")
+    reply, terminal = answer(question("drwell.draft"), "?", "1")
     assert render(question("drwell.draft")).system in terminal.text
-    assert found.actions
+    assert reply.actions
     assert "What you can do" not in answer(question("drwell.draft"), "1")[1].text
 
 
@@ -125,8 +125,8 @@ def test_a_plan_is_one_of_the_options_or_ones_own() -> None:
     assert answer(asked, "2")[0].actions == offers[1]
     own = "move_to_block(<block>(0), left); push_block(<block>(0), 3);"
     assert answer(asked, own)[0].actions == ("move_to_block(<block>(0), left)", "push_block(<block>(0), 3)")
-    found, terminal = answer(asked, "fly(up)", "", "push_block(<block>(0)", "push_block(<block>(7), 1)", own)
-    assert found.actions[0] == "move_to_block(<block>(0), left)"
+    reply, terminal = answer(asked, "fly(up)", "", "push_block(<block>(0)", "push_block(<block>(7), 1)", own)
+    assert reply.actions[0] == "move_to_block(<block>(0), left)"
     complaints = [line for line in terminal.shown if line.startswith("This cannot be")]
     assert "there is no action fly" in complaints[0]
     assert "1 to 12 actions" in complaints[1]
@@ -139,24 +139,24 @@ def test_the_draft_comes_first_among_the_plans_to_revise_it() -> None:
     offers = asked.offers("actions", {})
     assert offers[0] == asked.draft
     assert len(set(offers)) == len(offers)
-    found, _ = answer(asked, "1", "meet first")
-    assert (found.actions, found.reflection) == (asked.draft, "meet first")
+    reply, _ = answer(asked, "1", "meet first")
+    assert (reply.actions, reply.reflection) == (asked.draft, "meet first")
 
 
 def test_the_task_is_asked_before_the_plan_that_depends_on_it() -> None:
     place = world(Block(1, 20, 3))
     asked = ZeroShotPlan("agent_0", {"agent_0": place.view("agent_0")}, place.domain)
-    found, _ = answer(asked, "2", "1")
-    assert found.goal == "block_1"
-    assert all("<block>(1)" in action or "<block>" not in action for action in found.actions)
+    reply, _ = answer(asked, "2", "1")
+    assert reply.goal == "block_1"
+    assert all("<block>(1)" in action or "<block>" not in action for action in reply.actions)
     nothing, _ = answer(asked, "3", "1")
     assert nothing.goal is None
     assert nothing.actions
 
 
 def test_words_that_are_too_long_are_asked_again_alone() -> None:
-    found, terminal = answer(question(), "1", "x" * 601, "short")
-    assert (found.goal, found.reason) == ("block_0", "short")
+    reply, terminal = answer(question(), "1", "x" * 601, "short")
+    assert (reply.goal, reply.reason) == ("block_0", "short")
     assert "at most 600 characters" in terminal.text
     chat, _ = answer(question("drwell.chat"), "3", "I wait.")
     assert isinstance(question("drwell.chat"), Chat)
@@ -176,8 +176,8 @@ def test_the_words_of_others_cannot_command_the_terminal() -> None:
 
 
 def test_keys_that_are_no_characters_do_not_get_into_an_answer() -> None:
-    found, _ = answer(question(), "1", "no\x1b[Dw \udcff\x00")
-    assert found.reason == "no [Dw"
+    reply, _ = answer(question(), "1", "no\x1b[Dw \udcff\x00")
+    assert reply.reason == "no [Dw"
 
 
 def test_the_end_of_the_input_stops_the_run_with_one_line() -> None:

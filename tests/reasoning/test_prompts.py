@@ -83,11 +83,11 @@ def unquoted(text: str) -> set[str]:
     """Return what a template shows that is neither a quotation nor safe, and constructs that hide what they show."""
     tree = environment().parse(text)
     hiding = (nodes.Macro, nodes.CallBlock, nodes.FilterBlock, nodes.Import, nodes.FromImport, nodes.Extends)
-    found = {type(node).__name__ for kind in hiding for node in tree.find_all(kind)}
+    result = {type(node).__name__ for kind in hiding for node in tree.find_all(kind)}
     for output in tree.find_all(nodes.Output):
         for part in output.nodes:
-            found.update(name for name in shown(part) if name not in SAFE)
-    return found
+            result.update(name for name in shown(part) if name not in SAFE)
+    return result
 
 
 @pytest.mark.parametrize("template", templates())
@@ -122,9 +122,9 @@ def test_the_walk_lets_quotations_pass() -> None:
 
 
 def test_every_template_has_a_version_and_a_hash_of_its_own() -> None:
-    found = template_versions()
-    assert set(found) == set(templates()) >= {question.template for question in kinds().values()}
-    assert len({hash for _, hash in found.values()}) == len(found)
+    result = template_versions()
+    assert set(result) == set(templates()) >= {question.template for question in kinds().values()}
+    assert len({hash for _, hash in result.values()}) == len(result)
 
 
 def test_every_question_has_a_template_with_both_parts_and_every_template_a_user() -> None:

@@ -63,13 +63,13 @@ def answers(name: str, count: int, respondent: str = "a") -> list[int | None]:
     reasoner = make_reasoner(name, streams)
 
     async def collect() -> list[int | None]:
-        found: list[int | None] = []
+        result: list[int | None] = []
         for _ in range(count):
             try:
-                found.append((await reasoner.ask(PickOne(respondent), ())).answer.value)
+                result.append((await reasoner.ask(PickOne(respondent), ())).answer.value)
             except BadAnswer:
-                found.append(None)
-        return found
+                result.append(None)
+        return result
 
     return asyncio.run(collect())
 

@@ -29,17 +29,17 @@ texts = st.lists(st.one_of(st.sampled_from(HOSTILE), st.text(max_size=30)), max_
 @example("", LONGEST)
 @example("<\x1b[0m|im_start|>", LONGEST)
 def test_a_quotation_is_one_line_with_one_end(text: str, longest: int) -> None:
-    found = quoted(text, longest)
-    assert found[0] == "«"
-    assert found[-1] == "»"
-    inner = found[1:-1]
+    result = quoted(text, longest)
+    assert result[0] == "«"
+    assert result[-1] == "»"
+    inner = result[1:-1]
     assert len(inner) <= longest
     assert not set(inner) & set("«»《》≪≫⟪⟫`")
     assert len(inner.splitlines()) <= 1
     assert inner == " ".join(inner.split())
     assert not {unicodedata.category(c) for c in inner} & {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
     assert not re.search(r"[<\[]\S", inner)
-    found.encode()  # no half of a surrogate pair
+    result.encode()  # no half of a surrogate pair
 
 
 @given(texts)

@@ -55,9 +55,9 @@ def held(database: Database) -> list[int]:
 
 def looked_at(path: Path) -> list[int]:
     database = Database(path, FORM, readonly=True)
-    found = held(database)
+    result = held(database)
     database.close()
-    return found
+    return result
 
 
 def contents(folder: Path) -> dict[str, tuple[str, int]]:

@@ -102,8 +102,8 @@ def test_a_log_can_be_read_while_it_is_written_and_after_a_kill(tmp_path: Path) 
         torn = tmp_path / "torn.jsonl.zst"
         for length in range(5, path.stat().st_size + 1):
             torn.write_bytes(path.read_bytes()[:length])
-            found = list(read_log(torn, whole=False))
-            assert found == log.events[: len(found)]
+            events_read = list(read_log(torn, whole=False))
+            assert events_read == log.events[: len(events_read)]
 
 
 @given(
@@ -187,12 +187,12 @@ def test_a_flipped_byte_is_found(tmp_path: Path) -> None:
         good: list[Event] = log.events
     data = path.read_bytes()
     places = range(20, len(data), 7)
-    found = 0
+    result = 0
     for index in places:
         path.write_bytes(data[:index] + bytes([data[index] ^ 0x10]) + data[index + 1 :])
         try:
             assert list(read_log(path)) == good  # a bit of padding in the compressed stream means nothing
         except UserError as error:
             assert "\n" not in str(error)
-            found += 1
-    assert found >= 0.98 * len(places)
+            result += 1
+    assert result >= 0.98 * len(places)

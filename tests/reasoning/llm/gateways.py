@@ -91,7 +91,7 @@ class Fake:
 
 def steps(*each: Step) -> Script:
     """The same for every request: its first tries one by one, then completions."""
-    return lambda name, count, now: each[count - 1] if count <= len(each) else Step()
+    return lambda name, count, time: each[count - 1] if count <= len(each) else Step()
 
 
 def until(time: float, kind: FaultKind = "gone", seconds: float = 0.1) -> Script:
@@ -143,4 +143,4 @@ def kinds(sent: Sent) -> list[FaultKind]:
 
 def one_poisoned(kind: FaultKind) -> Script:
     """Everything is answered but the request that is called poison."""
-    return lambda name, count, now: Step(0.5, fault(kind)) if name == "poison" else Step(0.5)
+    return lambda name, count, time: Step(0.5, fault(kind)) if name == "poison" else Step(0.5)

@@ -40,10 +40,10 @@ def completion(text: str = '{"goal": "g"}', prompt: int | None = 100, output: in
     return Completion(text=text, finish="stop", usage=Usage(prompt=prompt, output=output), served="gpt-4o-2024-08-06")
 
 
-def record(usd: float | None = 0.01, tokens: int | None = 110, **given: Any) -> CallRecord:
+def record(usd: float | None = 0.01, tokens: int | None = 110, **changes: Any) -> CallRecord:
     """Return a call that was answered; all but ten of its tokens are the prompt's."""
     answer = completion(prompt=None if tokens is None else tokens - 10)
-    return CallRecord(**({"request": request(), "completion": answer, "usd": usd} | given))
+    return CallRecord(**({"request": request(), "completion": answer, "usd": usd} | changes))
 
 
 def failed(kind: FaultKind = "gone") -> CallRecord:

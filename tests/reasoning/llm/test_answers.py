@@ -280,8 +280,8 @@ def test_no_gap_between_words_takes_long(space: str) -> None:
 @pytest.mark.parametrize("entry", ["1", "{}", "[]", '""', "1.5", "null", "'a'", '{"a":1}'])
 def test_long_sound_objects_are_not_tangled(entry: str) -> None:
     count = LONGEST // (len(entry) + 1) - 5
-    found = find_objects(f'x{{"a":[{",".join([entry] * count)}]}}')
-    assert len(found.objects[0]["a"]) == count
+    result = find_objects(f'x{{"a":[{",".join([entry] * count)}]}}')
+    assert len(result.objects[0]["a"]) == count
 
 
 def test_depth_is_bounded() -> None:
@@ -426,9 +426,9 @@ def test_sound_json_is_read_as_a_plain_reader_reads_it(
     value: dict[str, Any], ascii_only: bool, indent: int | None
 ) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
-    found = find_objects(f"x {text} x", prose=list(value))
-    assert found.objects == (json.loads(text),)
-    assert (found.open, found.broken) == (False, None)
+    result = find_objects(f"x {text} x", prose=list(value))
+    assert result.objects == (json.loads(text),)
+    assert (result.open, result.broken) == (False, None)
 
 
 @given(SOUND, st.data())

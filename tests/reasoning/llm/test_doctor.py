@@ -92,7 +92,7 @@ def test_address_without_a_model_lists_what_is_served(server: Peer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "found"),
+    ("model", "says"),
     [
         ("always-unknown", "does not exist"),
         ("always-denied", "Incorrect API key"),
@@ -102,19 +102,19 @@ def test_address_without_a_model_lists_what_is_served(server: Peer) -> None:
         ("always-drop", "connection broke"),
     ],
 )
-def test_a_fault_ends_it_after_one_call(server: Peer, model: str, found: str) -> None:
+def test_a_fault_ends_it_after_one_call(server: Peer, model: str, says: str) -> None:
     checks = look(server.name(model), read=0.5 if "stall" in model else 3.0)
     assert failed(checks) == [list(checks)[-1]] == ["answers: schema, as in a run"]
-    assert found in checks["answers: schema, as in a run"].result
+    assert says in checks["answers: schema, as in a run"].result
     assert server.stats()["requests"] == 1
 
 
-@pytest.mark.parametrize(("environ", "found"), [({}, "wants a key"), ({"TEAMWORLD_API_KEY": KEY}, "not accepted")])
-def test_keys_that_are_missing_or_wrong(server: Peer, environ: dict[str, str], found: str) -> None:
+@pytest.mark.parametrize(("environ", "says"), [({}, "wants a key"), ({"TEAMWORLD_API_KEY": KEY}, "not accepted")])
+def test_keys_that_are_missing_or_wrong(server: Peer, environ: dict[str, str], says: str) -> None:
     server.set(key="right")
     checks = look(server.name("m"), environ)
     assert failed(checks) == ["reachable"]
-    assert found in checks["reachable"].result
+    assert says in checks["reachable"].result
 
 
 def test_path_that_is_not_there(server: Peer) -> None:

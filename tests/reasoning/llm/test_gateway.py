@@ -83,14 +83,14 @@ def test_a_call_ends_after_its_tries_while_others_are_answered() -> None:
 
 @pytest.mark.parametrize("extra", [(), (Step(0.0, fault("gone")),)])
 def test_a_refused_request_ends_its_call_only(extra: tuple[Step, ...]) -> None:
-    bench = Bench(lambda name, count, now: steps(*extra, Step(0.0, fault("refused")))(name, count, now))
+    bench = Bench(lambda name, count, time: steps(*extra, Step(0.0, fault("refused")))(name, count, time))
     for sent in bench.run(3):
         assert sent.completion is None
         assert kinds(sent) == [step.fault.kind for step in extra if step.fault] + ["refused"]
 
 
 def test_what_the_client_does_wrong_is_raised_and_frees_the_place() -> None:
-    def script(name: str, count: int, now: float) -> Step:
+    def script(name: str, count: int, time: float) -> Step:
         raise ZeroDivisionError
 
     bench = Bench(script, most=1)
@@ -117,7 +117,7 @@ def test_a_try_has_a_deadline() -> None:
 
 
 def test_a_call_has_a_deadline_for_its_tries_and_waits() -> None:
-    bench = Bench(lambda name, count, now: Step(1000.0 if name == "poison" else 0.5))
+    bench = Bench(lambda name, count, time: Step(1000.0 if name == "poison" else 0.5))
 
     async def main() -> Sent:
         poison = asyncio.create_task(bench.call("poison"))
@@ -132,7 +132,7 @@ def test_a_call_has_a_deadline_for_its_tries_and_waits() -> None:
 
 
 def test_waiting_for_others_is_not_the_time_of_a_call() -> None:
-    bench = Bench(lambda name, count, now: Step(9.0), most=1)
+    bench = Bench(lambda name, count, time: Step(9.0), most=1)
     answers = bench.run(5)
     assert all(sent.completion for sent in answers)
     assert [sent.seconds for sent in answers] == [9.0] * 5
@@ -199,7 +199,7 @@ def test_a_limit_feels_its_way_up_after_a_halving() -> None:
 
 @pytest.mark.parametrize("kind", ["busy", "late"])
 def test_congestion_halves_the_limit_of_a_gateway_once(kind: FaultKind) -> None:
-    script: Script = lambda name, count, now: Step(1.0, fault(kind) if now == 0 and int(name) % 9 == 0 else None)  # noqa: E731
+    script: Script = lambda name, count, time: Step(1.0, fault(kind) if time == 0 and int(name) % 9 == 0 else None)  # noqa: E731
     bench = Bench(script, jitter=0.0)
 
     async def main() -> int:
@@ -214,7 +214,7 @@ def test_congestion_halves_the_limit_of_a_gateway_once(kind: FaultKind) -> None:
 
 @pytest.mark.parametrize("kind", ["gone", "broken", "refused"])
 def test_other_faults_do_not_halve_it(kind: FaultKind) -> None:
-    bench = Bench(lambda name, count, now: Step(1.0, fault(kind) if count == 1 and int(name) % 9 == 0 else None))
+    bench = Bench(lambda name, count, time: Step(1.0, fault(kind) if count == 1 and int(name) % 9 == 0 else None))
     bench.run(START)
     assert bench.gateway.limit >= START
 
@@ -223,7 +223,7 @@ def test_the_limit_settles_near_what_a_server_takes() -> None:
     capacity = 10
     flights: list[int] = []
 
-    def script(name: str, count: int, now: float) -> Step:
+    def script(name: str, count: int, time: float) -> Step:
         flights.append(bench.client.flying)
         return Step(0.0, fault("busy")) if bench.client.flying > capacity else Step(1.0)
 
@@ -237,13 +237,13 @@ def test_the_limit_settles_near_what_a_server_takes() -> None:
 
 
 def test_calls_go_out_in_the_order_in_which_they_came() -> None:
-    bench = Bench(lambda name, count, now: Step(1.0 + int(name) % 3), most=4)
+    bench = Bench(lambda name, count, time: Step(1.0 + int(name) % 3), most=4)
     bench.run(50)
     assert bench.client.names == [str(number) for number in range(50)]
 
 
 def test_an_older_call_that_tries_again_goes_before_newer_ones() -> None:
-    bench = Bench(lambda name, count, now: Step(1.0, fault("gone") if name == "0" and count == 1 else None), most=1)
+    bench = Bench(lambda name, count, time: Step(1.0, fault("gone") if name == "0" and count == 1 else None), most=1)
     bench.run(5)
     assert bench.client.names == ["0", "1", "0", "2", "3", "4"]
 
@@ -252,7 +252,7 @@ def test_an_older_call_that_tries_again_goes_before_newer_ones() -> None:
 
 
 def test_retry_after_holds_the_whole_endpoint() -> None:
-    bench = Bench(lambda name, count, now: Step(0.25, fault("busy", 7.0) if now == 0 else None), most=2)
+    bench = Bench(lambda name, count, time: Step(0.25, fault("busy", 7.0) if time == 0 else None), most=2)
     answers = bench.run(6)
     assert bench.client.times[:2] == [0.0, 0.0]
     assert min(bench.client.times[2:]) == 7.25
@@ -262,20 +262,20 @@ def test_retry_after_holds_the_whole_endpoint() -> None:
 
 def test_the_longest_retry_after_counts() -> None:
     waits = {"0": 3.0, "1": 9.0, "2": 5.0}
-    bench = Bench(lambda name, count, now: Step(0.0, fault("busy", waits[name]) if count == 1 else None))
+    bench = Bench(lambda name, count, time: Step(0.0, fault("busy", waits[name]) if count == 1 else None))
     bench.run(3)
     assert bench.client.times == [0.0] * 3 + [9.0] * 3
 
 
 @pytest.mark.parametrize("kind", ["broken", "gone"])
 def test_other_faults_may_ask_to_wait_as_well(kind: FaultKind) -> None:
-    bench = Bench(lambda name, count, now: Step(0.0, fault(kind, 20.0) if now == 0 else None), most=1)
+    bench = Bench(lambda name, count, time: Step(0.0, fault(kind, 20.0) if time == 0 else None), most=1)
     bench.run(2)
     assert bench.client.times == [0.0, 20.0, 20.0]
 
 
 def test_a_rate_limit_without_a_time_holds_the_endpoint_longer_and_longer() -> None:
-    bench = Bench(lambda name, count, now: Step(0.0, fault("busy")) if now < 20 else Step(), jitter=1.0)
+    bench = Bench(lambda name, count, time: Step(0.0, fault("busy")) if time < 20 else Step(), jitter=1.0)
     answers = bench.run(4)
     assert sorted(set(bench.client.times)) == [0.0, 1.0, 3.0, 7.0, 12.0, 17.0, 22.0, 23.0, 24.0]
     assert all(sent.completion for sent in answers)
@@ -283,7 +283,7 @@ def test_a_rate_limit_without_a_time_holds_the_endpoint_longer_and_longer() -> N
 
 
 def test_an_answer_ends_a_row_of_rate_limits() -> None:
-    bench = Bench(lambda name, count, now: Step(0.0, fault("busy") if count < 3 else None), most=1)
+    bench = Bench(lambda name, count, time: Step(0.0, fault("busy") if count < 3 else None), most=1)
 
     async def main() -> None:
         await bench.call("0")
@@ -300,7 +300,7 @@ def test_a_retry_after_of_nothing_does_not_hammer() -> None:
 
 
 def test_a_long_wait_is_told_once() -> None:
-    bench = Bench(lambda name, count, now: Step(0.0, fault("busy", 40.0) if now == 0 else None))
+    bench = Bench(lambda name, count, time: Step(0.0, fault("busy", 40.0) if time == 0 else None))
     bench.run(30)
     assert bench.told == ["http://there asks to wait 40 s (a busy one); the run waits"]
     assert set(bench.client.times) == {0.0, 40.0}

@@ -76,14 +76,14 @@ def test_a_wait_that_is_cancelled_leaves_no_timer() -> None:
 
 
 def test_cancelled_while_the_endpoint_is_held() -> None:
-    bench = Bench(lambda name, count, now: Step(0.0, fault("busy", 9.0) if now == 0 else None), most=1)
+    bench = Bench(lambda name, count, time: Step(0.0, fault("busy", 9.0) if time == 0 else None), most=1)
     cancelled_at(bench, 0.5, [0], 2)
     assert bench.client.names == ["0", "1"]
     assert bench.client.times == [0.0, 9.0]
 
 
 def test_cancelled_as_the_probe() -> None:
-    bench = Bench(lambda name, count, now: Step(0.0, fault("gone")) if now == 0 else Step(5.0))
+    bench = Bench(lambda name, count, time: Step(0.0, fault("gone")) if time == 0 else Step(5.0))
     cancelled_at(bench, 2.0, [0], 6)  # since 1.0 it is out as the probe
     assert bench.client.times[6:8] == [1.0, 2.0]
     assert bench.client.names[6:8] == ["0", "1"]
@@ -138,7 +138,7 @@ def test_cancelled_in_the_moment_in_which_its_place_comes(most: int) -> None:
 
 def test_a_run_stops_in_the_moment_in_which_a_place_comes() -> None:
     # The refused one frees the place, which goes to the third; before that one runs, the run is stopped.
-    bench = Bench(lambda name, count, now: Step(1.0, fault("refused" if name == "0" else "denied")), most=2)
+    bench = Bench(lambda name, count, time: Step(1.0, fault("refused" if name == "0" else "denied")), most=2)
     first, second, third = bench.play(bench.outcomes(3))
     assert isinstance(first, Sent)
     assert type(second) is type(third) is UserError
@@ -173,10 +173,10 @@ def test_whatever_happens_every_call_ends_and_every_try_is_told(
     cancels: dict[int, float],
     outage: tuple[float, float] | None,
 ) -> None:
-    def step(name: str, count: int, now: float) -> Step:
-        if outage is not None and outage[0] <= now < outage[0] + outage[1]:
+    def step(name: str, count: int, time: float) -> Step:
+        if outage is not None and outage[0] <= time < outage[0] + outage[1]:
             return Step(0.1, fault("gone"))
-        return steps(*script[int(name)])(name, count, now)
+        return steps(*script[int(name)])(name, count, time)
 
     bench = Bench(step, most=most, jitter=jitter)
     gateway, original = bench.gateway, bench.gateway._release_waiting

@@ -40,10 +40,10 @@ def send(name: str, count: int, told: list[str], most: int = 128) -> list[Sent |
 
 
 def test_every_call_gets_through_faults_of_every_kind() -> None:
-    told: list[str] = []
+    notices: list[str] = []
     with server.running() as peer:
         peer.set(seconds=0.01, faults=dict.fromkeys(set(server.PASSING) - {"busy-after"}, 0.02), seed=3)
-        answers = send(f"{peer.url}#m", 80, told, most=16)
+        answers = send(f"{peer.url}#m", 80, notices, most=16)
         stats = peer.stats()
     sent = [answer for answer in answers if isinstance(answer, Sent)]
     assert len(sent) == 80
@@ -52,7 +52,7 @@ def test_every_call_gets_through_faults_of_every_kind() -> None:
     assert faults >= 8
     assert stats["requests"] == 80 + faults
     assert stats["peak"] <= 16
-    assert not told
+    assert not notices
 
 
 def test_retry_after_of_a_server_is_respected() -> None:
@@ -65,13 +65,13 @@ def test_retry_after_of_a_server_is_respected() -> None:
 
 
 def test_a_server_that_is_gone_stops_the_run() -> None:
-    told: list[str] = []
+    notices: list[str] = []
     with server.running() as peer:
         name = f"{peer.url}#m"
-    errors = send(name, 5, told)
+    errors = send(name, 5, notices)
     assert all(type(error) is Unreachable for error in errors)
     assert str(errors[0]).startswith(f"{name} has answered nothing since ")
-    assert len(told) == 1
+    assert len(notices) == 1
 
 
 @pytest.mark.parametrize(("behaviour", "todo"), [({"key": "k"}, "--key-env"), ({"forms": ["text"]}, "--answers")])

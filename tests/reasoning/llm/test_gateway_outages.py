@@ -52,7 +52,7 @@ def test_a_lone_call_outlives_an_outage_longer_than_its_own_patience() -> None:
 
 
 def test_a_stalled_endpoint_is_waited_for_as_well() -> None:
-    bench = Bench(lambda name, count, now: Step(1000.0) if now < 40 else Step())
+    bench = Bench(lambda name, count, time: Step(1000.0) if time < 40 else Step())
     answers = bench.run(10)
     assert all(sent.completion for sent in answers)
     assert len(bench.told) == 2
@@ -125,7 +125,7 @@ def test_the_line_says_since_when(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_slow_answers_are_no_outage() -> None:
     patience = msgspec.structs.replace(PATIENCE, per_try=500.0, total=1000.0)
     bench = Bench(
-        lambda name, count, now: Step(0.0, fault("gone")) if now in (0, 400) else Step(450.0), patience=patience
+        lambda name, count, time: Step(0.0, fault("gone")) if time in (0, 400) else Step(450.0), patience=patience
     )
 
     async def main() -> list[Sent]:
@@ -156,7 +156,7 @@ def test_a_request_that_kills_every_try_does_not_keep_the_others_waiting() -> No
 
 @pytest.mark.parametrize("kind", ["busy", "refused"])
 def test_another_fault_is_a_sign_of_life(kind: FaultKind) -> None:
-    def script(name: str, count: int, now: float) -> Step:
+    def script(name: str, count: int, time: float) -> Step:
         return Step(0.0, fault("gone" if count % 2 else kind)) if count < 16 else Step()
 
     bench = Bench(script, patience=msgspec.structs.replace(PATIENCE, tries=5, total=1000.0))
@@ -171,10 +171,10 @@ def test_another_fault_is_a_sign_of_life(kind: FaultKind) -> None:
 
 def test_stragglers_of_an_outage_do_not_start_another() -> None:
     # Eight die at once, the others hang; the endpoint is back long before those have timed out, all but one.
-    def script(name: str, count: int, now: float) -> Step:
-        if now == 0 and name == "8":
+    def script(name: str, count: int, time: float) -> Step:
+        if time == 0 and name == "8":
             return Step(9.5)
-        if now < 2:
+        if time < 2:
             return Step(0.0, fault("gone")) if int(name) < 8 else Step(1000.0)
         return Step(0.5)
 
@@ -192,7 +192,7 @@ def test_stragglers_of_an_outage_do_not_start_another() -> None:
 
 def test_some_faults_in_a_row_by_chance_are_no_outage() -> None:
     # Faults come fast and answers slowly, so that of many calls sent at once the first to end are all faults.
-    bench = Bench(lambda name, count, now: Step(0.1, fault("broken")) if now == 0 and int(name) < 10 else Step(2.0))
+    bench = Bench(lambda name, count, time: Step(0.1, fault("broken")) if time == 0 and int(name) < 10 else Step(2.0))
     assert all(sent.completion for sent in bench.run(100))
     assert not bench.told
     assert bench.gateway.limit > START
@@ -200,7 +200,7 @@ def test_some_faults_in_a_row_by_chance_are_no_outage() -> None:
 
 
 def test_one_stall_among_answers_does_not_halve_the_limit() -> None:
-    bench = Bench(lambda name, count, now: Step(1000.0 if name == "5" and count == 1 else 1.0))
+    bench = Bench(lambda name, count, time: Step(1000.0 if name == "5" and count == 1 else 1.0))
 
     async def main() -> None:
         tasks = bench.calls(1)
@@ -215,10 +215,10 @@ def test_one_stall_among_answers_does_not_halve_the_limit() -> None:
 
 
 def test_an_answer_to_a_straggler_ends_an_outage() -> None:
-    def script(name: str, count: int, now: float) -> Step:
+    def script(name: str, count: int, time: float) -> Step:
         if int(name) == 9:
             return Step(9.0)
-        return Step(0.0, fault("gone")) if now < 8.9 else Step(0.5)
+        return Step(0.0, fault("gone")) if time < 8.9 else Step(0.5)
 
     bench = Bench(script)
     bench.run(10)
@@ -227,7 +227,7 @@ def test_an_answer_to_a_straggler_ends_an_outage() -> None:
 
 
 def test_after_an_outage_the_flood_is_let_in_slowly() -> None:
-    bench = Bench(lambda name, count, now: Step(0.5, fault("gone")) if 4 <= now < 10 else Step(), most=1000)
+    bench = Bench(lambda name, count, time: Step(0.5, fault("gone")) if 4 <= time < 10 else Step(), most=1000)
     bench.run(2000)
     after = [entry.flying for entry in bench.client.seen if 10 <= entry.at < 15]
     assert after[0] == 1
@@ -267,13 +267,13 @@ def test_every_hopeless_kind_has_its_line() -> None:
 
 
 def test_the_first_of_two_hopeless_faults_is_told() -> None:
-    bench = Bench(lambda name, count, now: Step(0.5, fault("denied")) if name == "0" else Step(1.0, fault("unknown")))
+    bench = Bench(lambda name, count, time: Step(0.5, fault("denied")) if name == "0" else Step(1.0, fault("unknown")))
     for error in bench.play(bench.outcomes(2)):
         assert "a denied one" in str(error)
 
 
 def test_what_is_in_flight_when_the_run_stops_still_comes_back() -> None:
-    bench = Bench(lambda name, count, now: Step(0.5, fault("denied")) if name == "0" else Step(2.0))
+    bench = Bench(lambda name, count, time: Step(0.5, fault("denied")) if name == "0" else Step(2.0))
     first, second = bench.play(bench.outcomes(2))
     assert isinstance(first, UserError)
     assert isinstance(second, Sent)

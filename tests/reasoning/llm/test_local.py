@@ -38,7 +38,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny.make(tmp_path_factory.mktemp("model") / "tiny.gguf")
 
 
-def asking(kind: str = "drwell.propose", form: Form = "schema", text: str = "Which?", **given: object) -> Request:
+def asking(kind: str = "drwell.propose", form: Form = "schema", text: str = "Which?", **changes: object) -> Request:
     """Return a request for an answer of a kind of question."""
     answer = registry.kinds()[kind].answer
     defaults = {"temperature": 0.7, "top_p": None, "max_tokens": 4000, "seed": 1}
@@ -48,7 +48,7 @@ def asking(kind: str = "drwell.propose", form: Form = "schema", text: str = "Whi
         answer=answer.__name__,
         schema=make_schema(answer, bounds=True),
         form=form,
-        **(defaults | given),  # type: ignore[arg-type]
+        **(defaults | changes),  # type: ignore[arg-type]
     )
 
 
@@ -102,15 +102,15 @@ def test_a_whole_episode_is_nonsense_in_the_right_form_to_its_end(model: Path, t
     scratch.mkdir()
     model_away = model.rename(model.with_suffix(".away"))
     try:
-        assert [found.difference for found in replay(RunFolder(out), RunFolder(out).experiment(), scratch)] == [None]
+        assert [result.difference for result in replay(RunFolder(out), RunFolder(out).experiment(), scratch)] == [None]
     finally:
         model_away.rename(model)
 
 
 @pytest.mark.parametrize("kind", sorted(registry.kinds()))
 def test_every_question_gets_an_answer_of_its_schema(model: Path, kind: str) -> None:
-    found = answers(model, *(asking(kind, seed=seed) for seed in range(8)))
-    for completion in found:
+    result = answers(model, *(asking(kind, seed=seed) for seed in range(8)))
+    for completion in result:
         assert isinstance(completion, Completion)
         assert completion.finish == "stop"
         assert isinstance(

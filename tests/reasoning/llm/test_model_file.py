@@ -24,8 +24,8 @@ def file(tmp_path: Path) -> Path:
 
 
 def installed(monkeypatch: pytest.MonkeyPatch, yes: bool) -> None:
-    found = importlib.util.find_spec("json") if yes else None
-    monkeypatch.setattr(providers, "find_spec", lambda name: found)
+    result = importlib.util.find_spec("json") if yes else None
+    monkeypatch.setattr(providers, "find_spec", lambda name: result)
 
 
 def test_a_file_that_is_there_needs_nothing_more(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

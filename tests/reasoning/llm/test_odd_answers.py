@@ -32,8 +32,8 @@ def came(status: int, body: object, key: str | None = None) -> Completion | Faul
         secret = None if key is None else Secret(key)
         client = library.ProviderClient(parse_endpoint("http://127.0.0.1:9/v1#m"), secret, 1.0, 1.0)
         try:
-            found: Completion = await client.complete(request())
-            return found
+            result: Completion = await client.complete(request())
+            return result
         except ProviderError as error:
             return error.fault
         finally:
@@ -46,9 +46,9 @@ def came(status: int, body: object, key: str | None = None) -> Completion | Faul
 def completion(message: dict[str, Any], usage: object = None, finish: str = "stop") -> Completion:
     choice = {"index": 0, "message": {"role": "assistant"} | message, "finish_reason": finish}
     body = {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
-    found = came(200, body if usage is None else body | {"usage": usage})
-    assert isinstance(found, Completion), found
-    return found
+    result = came(200, body if usage is None else body | {"usage": usage})
+    assert isinstance(result, Completion), result
+    return result
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,8 @@ def completion(message: dict[str, Any], usage: object = None, finish: str = "sto
     ],
 )
 def test_an_odd_count_is_unknown_and_loses_no_answer(usage: object, counted: Usage) -> None:
-    found = completion(SAID, usage)
-    assert (found.text, found.finish, found.usage) == ("{}", "stop", counted)
+    result = completion(SAID, usage)
+    assert (result.text, result.finish, result.usage) == ("{}", "stop", counted)
 
 
 @pytest.mark.parametrize(("count", "read"), [("5", 5), (5.0, 5), ("5.5", None), (None, None)])
@@ -110,8 +110,8 @@ def test_a_whole_number_is_read_however_it_is_written(count: object, read: int |
     ],
 )
 def test_a_refusal_comes_out_as_one_with_its_words(message: dict[str, Any], finish: str) -> None:
-    found = completion(message | {"refusal": "I cannot help."}, COUNTED, finish)
-    assert (found.text, found.finish, found.usage) == ("I cannot help.", "refused", Usage(prompt=5, output=7))
+    result = completion(message | {"refusal": "I cannot help."}, COUNTED, finish)
+    assert (result.text, result.finish, result.usage) == ("I cannot help.", "refused", Usage(prompt=5, output=7))
 
 
 def test_an_empty_refusal_is_none() -> None:
@@ -141,11 +141,11 @@ LIMITED = "Rate limit reached for gpt-x on tokens per min (TPM): Limit 30000, Us
 def test_a_request_that_is_over_the_limit_by_itself_is_not_waited_with(
     status: int, said: str, code: str | None, kind: str
 ) -> None:
-    found = came(status, {"error": {"message": said, "type": "tokens", "param": None, "code": code}})
-    assert isinstance(found, Fault)
-    assert found.kind == kind
-    assert said.rstrip(".") in found.text
-    assert ("waiting does not help" in found.text) == (kind == "refused" and status != 413)
+    result = came(status, {"error": {"message": said, "type": "tokens", "param": None, "code": code}})
+    assert isinstance(result, Fault)
+    assert result.kind == kind
+    assert said.rstrip(".") in result.text
+    assert ("waiting does not help" in result.text) == (kind == "refused" and status != 413)
 
 
 @pytest.mark.parametrize(
@@ -158,17 +158,17 @@ def test_a_request_that_is_over_the_limit_by_itself_is_not_waited_with(
 def test_a_server_that_shows_the_key_in_its_answer(key: str, said: str, kept: str) -> None:
     choice = {"index": 0, "message": {"role": "assistant", "content": said}, "finish_reason": "stop"}
     body = {"id": "x", "object": "chat.completion", "created": 1, "model": f"m {key}", "choices": [choice]}
-    found = came(200, body, key)
-    assert isinstance(found, Completion)
-    assert found.text == kept
-    assert (key in found.served) == (kept == said)
+    result = came(200, body, key)
+    assert isinstance(result, Completion)
+    assert result.text == kept
+    assert (key in result.served) == (kept == said)
 
 
 @pytest.mark.timeout(60)  # each takes less than a second; were it not linear, it would be minutes
 @pytest.mark.parametrize("status", [200, 400, 500])
 @pytest.mark.parametrize("body", [b"<" * 300_000, b"[" * 300_000, b'{"error":' * 100_000, b"bearer:" * 40_000, b""])
 def test_no_body_breaks_or_holds_up_the_client(status: int, body: bytes) -> None:
-    found = came(status, body)
-    assert isinstance(found, Fault)
-    assert len(found.text) < 600
-    assert found.text.isprintable()
+    result = came(status, body)
+    assert isinstance(result, Fault)
+    assert len(result.text) < 600
+    assert result.text.isprintable()

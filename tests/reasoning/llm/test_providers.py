@@ -70,18 +70,18 @@ def ask(name: str, asked: Request | None = None, key: str | None = KEY, read: fl
 
 
 def fault_of(name: str, asked: Request | None = None, read: float = 5.0) -> Fault:
-    found = ask(name, asked, read=read)
-    assert isinstance(found, Fault)
-    assert found.text.isprintable()
-    assert KEY not in found.text
-    assert len(found.text) < 600
-    return found
+    result = ask(name, asked, read=read)
+    assert isinstance(result, Fault)
+    assert result.text.isprintable()
+    assert KEY not in result.text
+    assert len(result.text) < 600
+    return result
 
 
 def completion_of(name: str, asked: Request | None = None) -> Completion:
-    found = ask(name, asked)
-    assert isinstance(found, Completion), found
-    return found
+    result = ask(name, asked)
+    assert isinstance(result, Completion), result
+    return result
 
 
 @pytest.mark.parametrize("form", FORMS)

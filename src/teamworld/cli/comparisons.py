@@ -1,34 +1,17 @@
-"""Commands that compare methods: compare, evidence."""
+"""Commands that compare methods: compare, evidence.
+
+What they do stands in ``comparison_output``, which is imported when they are used: help is shown without it.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import json as json_text
-import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
-from rich.console import Console
 
-from teamworld.cli.executions import default_folder
-from teamworld.cli.monitor import dump, estimate_all, monitored, print_table
 from teamworld.cli.options import DEFAULT_RUN, DEFAULT_SPEC, Flag, Names, RunArguments, SpecArguments, split_names
 from teamworld.errors import UserError
-from teamworld.experiment import comparison_runs, grid
-from teamworld.experiment.comparison_runs import ComparisonRun
-from teamworld.experiment.grid import GridRun
-from teamworld.experiment.run_options import RunOptions
-from teamworld.experiment.shared_budget import SharedBudget
-from teamworld.experiment.spec import load
-from teamworld.report import comparison_tables, measurement
-from teamworld.report import evidence as pages
-from teamworld.report.comparison import MAIN, Comparison, claims, doubts
-from teamworld.report.comparison_tables import plain
-from teamworld.report.figure_style import need
-from teamworld.report.tables import Table
 
 #: Not in the docstring: there, these names stand for parts of its own.
 _METHODS = (
@@ -39,7 +22,6 @@ _REFERENCES = (
     "Whether random, greedy (the world's scripted team) and silent (the methods when nobody hears a message) are run "
     "too."
 )
-_IMAGES = "images"
 
 
 def compare(
@@ -77,6 +59,11 @@ def compare(
     """
     if not methods:
         raise UserError("which methods? expected at least one, such as: teamworld compare drwell zero_shot --seeds 20")
+    from teamworld.cli import comparison_output
+    from teamworld.experiment import grid
+    from teamworld.experiment.spec import load
+    from teamworld.report.measurement import metric_names
+
     fields = spec.fields() | {"methods": split_names(methods)}
     if world is not None:
         fields["world"] = world
@@ -89,77 +76,9 @@ def compare(
         fields = load(Path(methods[0]))
     elif "world" not in fields.get("grid", {}):
         fields.setdefault("world", "cube")
-    names = measurement.metric_names(metrics, references=references)
-    settings = comparison_runs.settings(fields)
-    for setting in settings:
-        setting.experiment.resolved()  # all of them, before the first begins
-    folder = out if out is not None else _default_folder(settings, references)
-    grid.claim(folder, fields, "comparison")
-    parts = _run(settings, folder, options, references=references)
-    with Console(stderr=True).status("measuring"):
-        measured = measurement.measure(parts, names, options.processes)
-        result = measurement.compared(measured, names)
-        by_setting = {s.name: measurement.compared(measured.within(s.name), names) for s in settings if s.name}
-    experiments = [setting.experiment for setting in settings]
-    caption, where = comparison_tables.caption(experiments), comparison_tables.where(experiments)
-    tables = [comparison_tables.table(result, names, caption)]
-    tables += [comparison_tables.by_setting(by_setting, name, caption) for name in MAIN if by_setting and name in names]
-    comparison_tables.write(folder, result, tables, by_setting, where)
-    if figures:
-        from teamworld.report.comparison_figures import draw
-
-        varied = {setting.name: setting.values for setting in settings}
-        for path in draw(result, measured.episodes, names, caption, folder / "figures", varied):
-            Console(stderr=True).print(f"drawn: {path}", highlight=False, soft_wrap=True)
-    if json:
-        rows = [{"setting": name, **plain(part)} for name, part in by_setting.items()]
-        dump({"run": str(folder), **where, **plain(result), **({"settings": rows} if rows else {})})
-    else:
-        _print(tables, result, folder)
+    names = metric_names(metrics, references=references)
+    comparison_output.compare(fields, names, out, options, references=references, figures=figures, as_json=json)
     return 0
-
-
-def _run(settings: Sequence[GridRun], folder: Path, options: RunOptions, *, references: bool) -> list[ComparisonRun]:
-    """Run what is missing, with a progress bar; show first what language models will take."""
-    first, silent = settings[0].experiment, None if references else ()
-    methods = len(first.methods) + references * (len(comparison_runs.REFERENCES) + len(first.methods))
-    total = methods * len(first.seeds) * first.episodes * len(settings)
-    planned = list(comparison_runs.planned(settings, folder, references=references, silent=silent))
-    lines = estimate_all([(part.folder, part.experiment) for part in planned], options)
-    budget = SharedBudget(options, [part.folder for part in planned])
-    with monitored(total, first, options, lines=lines) as (step, monitor):
-        return comparison_runs.run_all(
-            settings, folder, references=references, silent=silent, progress=step, budget=budget, watch=monitor
-        )
-
-
-def _print(tables: Sequence[Table], result: Comparison, folder: Path) -> None:
-    """Print tables, then what may be said of the main metrics, and where the rest is."""
-    for table in tables:
-        print_table(replace(table, caption=""))
-    print(f"{tables[0].caption}\n")
-    main = [pair for pair in result.paired if pair.metric in MAIN] or list(result.paired)
-    for sentence in claims(Comparison((), tuple(main))):
-        print(sentence)
-    others = [pair.supported for pair in result.paired if pair not in main]
-    if others:
-        print(
-            f"of {len(others)} differences in other metrics {sum(others)} are supported; all are in "
-            f"{folder / 'comparison.md'}"
-        )
-    for line in doubts(result):
-        print(line)
-    print(f"\nTables (Markdown, LaTeX, CSV, with polars Parquet) and runs are in {folder}")
-
-
-def _default_folder(settings: Sequence[GridRun], references: bool) -> Path:
-    asked: Sequence[Mapping[str, Any] | bool] = [
-        *(setting.experiment.model_dump(mode="json") for setting in settings),
-        references,
-    ]
-    text = json_text.dumps(asked, sort_keys=True).encode()
-    name = f"compare-{hashlib.blake2b(text, digest_size=4).hexdigest()}"
-    return default_folder(settings[0].experiment).with_name(name)
 
 
 def evidence(
@@ -185,33 +104,7 @@ def evidence(
     json:
         Print one JSON object with the paths, and nothing else.
     """
-    data = load(file)
-    plan = pages.parsed(data)
-    need(matplotlib="plots")
-    folder = out if out is not None else Path("runs") / file.stem
-    target = page if page is not None else folder / "evidence.md"
-    if target.is_dir() or target.suffix != ".md":
-        raise UserError(f"--page is a Markdown file such as docs/evidence.md, got {target}")
-    grid.claim(folder, data, "evidence", same=False)
-    places = [word for name, path in (("--out", out), ("--page", page)) if path for word in (name, str(path))]
-    command = shlex.join(["teamworld", "evidence", str(file), *places])
-    first = plan.settings(plan.sections[0], folder)[0].experiment
-    lines = estimate_all(pages.planned(plan, folder), options)
-    with monitored(pages.episodes(plan), first, options, lines=lines) as (step, monitor):
-        made = pages.make(
-            plan,
-            folder,
-            target.parent / _IMAGES,
-            f"{_IMAGES}/",
-            command,
-            progress=step,
-            running=options,
-            watch=monitor,
-        )
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(made.text, "utf-8")
-    if json:
-        dump({"page": str(target), "figures": [str(path) for path in made.figures], "runs": str(folder)})
-    else:
-        print(f"{target} with {len(made.figures)} figures; its runs are in {folder}")
+    from teamworld.cli import comparison_output
+
+    comparison_output.make_evidence(file, out, page, options, as_json=json)
     return 0

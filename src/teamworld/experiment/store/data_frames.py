@@ -42,7 +42,7 @@ class Frames:
     A frame has the same columns of the same types for every run, also where it has no row.
 
     Args:
-        folder: Of the run or the grid.
+        folder: Of the run or the grid; one that goes on may be read too.
 
     Raises:
         UserError: It holds neither.
@@ -104,17 +104,7 @@ def _place(folder: RunFolder, experiment: ExperimentSpec, cell: RunCell, episode
 
 
 def load(folder: Path | str) -> Frames:
-    """Load the results of a run, or of a grid of runs, as data frames (needs the extra: tables).
-
-    Args:
-        folder: Of the run or the grid; one that goes on may be read too.
-
-    Returns:
-        An object with the frames ``episodes``, ``calls`` and ``events``.
-
-    Raises:
-        UserError: The folder holds no run and no grid.
-    """
+    """Load the results of a run, or of a grid of runs, as data frames (needs the extra: tables); see ``Frames``."""
     return Frames(Path(folder))
 
 

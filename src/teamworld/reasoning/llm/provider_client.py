@@ -34,7 +34,6 @@ from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
-from teamworld.errors import UserError
 from teamworld.reasoning.llm.contract import Completion, Form, ProviderError, Request, Turn, Usage
 from teamworld.reasoning.llm.keys import HIDDEN, SHORT, Secret
 from teamworld.reasoning.llm.model_names import HOSTED, Endpoint
@@ -119,7 +118,7 @@ class _Chat(OpenAIChatModel):
 
 
 def make_model(endpoint: Endpoint, web: httpx2.AsyncClient) -> Model[Any]:
-    """Return the library's model for an endpoint; raises ``UserError``."""
+    """Return the library's model for an endpoint, whose SDK is installed."""
     if endpoint.provider in ("openai", "server"):
         sdk = AsyncOpenAI(
             api_key=_PLACEHOLDER, base_url=endpoint.base, http_client=web, timeout=web.timeout, max_retries=0
@@ -133,29 +132,18 @@ def make_model(endpoint: Endpoint, web: httpx2.AsyncClient) -> Model[Any]:
             supports_json_object_output=True,
         )
         return _Chat(endpoint.model, provider=OpenAICompatibleProvider("server", openai_client=sdk, profile=profile))
-    try:
-        return _anthropic(endpoint, web) if endpoint.provider == "anthropic" else _google(endpoint, web)
-    except ImportError:
-        raise UserError(
-            f"{endpoint.name} needs the tools of its provider: pip install 'teamworld[{endpoint.provider}]'"
-        ) from None
+    if endpoint.provider == "anthropic":
+        from pydantic_ai.models.anthropic import AnthropicModel
+        from pydantic_ai.providers.anthropic import AnthropicProvider
 
-
-def _anthropic(endpoint: Endpoint, web: httpx2.AsyncClient) -> Model[Any]:
-    from pydantic_ai.models.anthropic import AnthropicModel
-    from pydantic_ai.providers.anthropic import AnthropicProvider
-
-    provider = AnthropicProvider(api_key=_PLACEHOLDER, base_url=endpoint.base, http_client=web)
-    provider.client.max_retries = 0
-    return AnthropicModel(endpoint.model, provider=provider)
-
-
-def _google(endpoint: Endpoint, web: httpx2.AsyncClient) -> Model[Any]:
+        anthropic = AnthropicProvider(api_key=_PLACEHOLDER, base_url=endpoint.base, http_client=web)
+        anthropic.client.max_retries = 0
+        return AnthropicModel(endpoint.model, provider=anthropic)
     from pydantic_ai.models.google import GoogleModel
     from pydantic_ai.providers.google import GoogleProvider
 
-    provider = GoogleProvider(api_key=_PLACEHOLDER, base_url=endpoint.base, http_client=web)
-    return GoogleModel(endpoint.model, provider=provider)
+    google = GoogleProvider(api_key=_PLACEHOLDER, base_url=endpoint.base, http_client=web)
+    return GoogleModel(endpoint.model, provider=google)
 
 
 def best_form(endpoint: Endpoint) -> Form:
@@ -188,9 +176,6 @@ class ProviderClient:
         secret: The key, if one is needed.
         connect: Seconds until a connection must stand.
         read: Seconds between two pieces of an answer at most.
-
-    Raises:
-        UserError: The provider's SDK is not installed.
     """
 
     def __init__(self, endpoint: Endpoint, secret: Secret | None, connect: float, read: float) -> None:

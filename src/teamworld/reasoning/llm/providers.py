@@ -71,14 +71,15 @@ def make_client(
     Raises:
         UserError: A package is missing, or a key.
     """
+    key = require_key(endpoint, secret)
+    check_installed(endpoint)
     if endpoint.provider == "gguf":
-        check_installed(endpoint)
         try:
             from teamworld.reasoning.llm.local import LocalClient
         except (ImportError, OSError, RuntimeError) as error:  # its compiled part does not fit this machine
             raise UserError(f"llama.cpp is installed but cannot be loaded ({scrub(str(error))[:200]})") from None
         return LocalClient(expand_home(endpoint.model))
-    made: Client = import_provider_client().ProviderClient(endpoint, require_key(endpoint, secret), connect, read)
+    made: Client = import_provider_client().ProviderClient(endpoint, key, connect, read)
     return made
 
 

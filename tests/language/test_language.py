@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -61,34 +64,23 @@ plans = st.builds(
 )
 
 
-@given(terms)
-def test_terms_round_trip(term: Term) -> None:
-    assert parse_term(show(term)) == term
+@pytest.mark.parametrize(
+    ("read", "values"),
+    [
+        (parse_term, terms),
+        (parse_entity, entities),
+        (parse_fact, facts),
+        (parse_belief, beliefs),
+        (parse_action, actions),
+        (parse_plan, plans),
+    ],
+)
+def test_what_is_printed_is_read_back(read: Callable[[str], Any], values: st.SearchStrategy[Any]) -> None:
+    @given(values)
+    def check(value: Any) -> None:  # noqa: ANN401
+        assert read(show(value)) == value
 
-
-@given(entities)
-def test_entities_round_trip(entity: Entity) -> None:
-    assert parse_entity(str(entity)) == entity
-
-
-@given(facts)
-def test_facts_round_trip(fact: Fact) -> None:
-    assert parse_fact(str(fact)) == fact
-
-
-@given(beliefs)
-def test_beliefs_round_trip(belief: Belief) -> None:
-    assert parse_belief(str(belief)) == belief
-
-
-@given(actions)
-def test_actions_round_trip(action: Action) -> None:
-    assert parse_action(str(action)) == action
-
-
-@given(plans)
-def test_plans_round_trip(plan: Plan) -> None:
-    assert parse_plan(str(plan)) == plan
+    check()
 
 
 @given(st.text(max_size=40))

@@ -162,19 +162,6 @@ def test_every_prompt_renders_and_shows_nothing_that_is_not_known() -> None:
     assert all("<block>(2)" not in prompt and "block_2" not in prompt for _, prompt in blind.asked)
 
 
-def test_no_rule_calls_the_scripted_team(monkeypatch: pytest.MonkeyPatch) -> None:
-    from teamworld.worlds.cube import domain
-
-    def refuse(*_: object) -> None:
-        raise AssertionError("a rule called the scripted team")
-
-    monkeypatch.setattr(domain.CubeDomain, "plan_scripted_team", refuse)
-    play(horizon=40)
-    play(name="zero_shot", horizon=40)
-    with pytest.raises(AssertionError, match="scripted team"):
-        play(name="greedy", horizon=40)
-
-
 def test_noise_is_caught_asked_again_and_on_record() -> None:
     events, _ = play(reasoner=make_reasoner("rules:noise=0.5", streams), horizon=100)
     asked = list(of(events, QuestionAsked))

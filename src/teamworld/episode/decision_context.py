@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from teamworld.episode.event_recorder import EventRecorder
 from teamworld.episode.messages import Channel, Meeting
@@ -12,7 +12,7 @@ from teamworld.methods.contract import Message
 from teamworld.reasoning.contract import Answer, Question, Reasoner
 from teamworld.reasoning.retry import ask_until_usable
 from teamworld.reasoning.router import find_reasoner
-from teamworld.record import AnswerError, Believe, Commit, Event, LlmCall, Predict, QuestionAsked, Release, ViewsShared
+from teamworld.record import AnswerError, Event, LlmCall, QuestionAsked, ViewsShared
 from teamworld.worlds.contract import View
 
 Branch = TypeVar("Branch")
@@ -59,6 +59,9 @@ class DecisionPoint:
         self.views = views
         self.running = running
         self.news = news
+        self.may_speak = channel.may_speak
+        self.together = recorder.together
+        self.note = recorder.record
         self._channel = channel
         self._recorder = recorder
         self._reasoner = reasoner
@@ -77,10 +80,6 @@ class DecisionPoint:
     def inbox(self, agent: AgentId) -> Sequence[Message]:
         """What reached the agent since its last decision, in the protocol's order."""
         return self._channel.inbox(agent, self.t)
-
-    def may_speak(self, agent: AgentId) -> bool:
-        """Whether the run's rule lets the agent say one more thing."""
-        return self._channel.may_speak(agent)
 
     def post(self, message: Message) -> None:
         """Send a message."""
@@ -120,11 +119,3 @@ class DecisionPoint:
             )
         )
         return asked.answer
-
-    async def together(self, branches: Mapping[AgentId, Coroutine[Any, Any, Branch]]) -> dict[AgentId, Branch]:
-        """Run what does not depend on one another at the same time; records keep the given order."""
-        return await self._recorder.together(branches)
-
-    def note(self, event: Commit | Release | Believe | Predict) -> None:
-        """Put a commitment or its release on record; at the log level ``beliefs`` beliefs and predictions too."""
-        self._recorder.record(event)

@@ -164,21 +164,6 @@ def test_where_the_leader_is_gone_or_cannot_act_the_first_that_can_leads(living:
     assert method.leader == leads
 
 
-@pytest.mark.heavy
-def test_when_agents_die_the_living_go_on_and_lead() -> None:
-    dead = 0
-    for seed in range(3):
-        found, _ = played("camon", stage=BURNING._replace(seed=seed))
-        gone: dict[str, int] = {}
-        for event in found.events:
-            if isinstance(event, AgentLeft):
-                gone[event.agent] = event.step
-            if isinstance(event, QuestionAsked):
-                assert event.agent not in gone
-        dead += len(gone)
-    assert dead
-
-
 def test_without_reviews_none_is_asked_for() -> None:
     found, _ = played("camon:no_review", stage=LONG)
     assert not [event for event in of(found.events, QuestionAsked) if event.purpose == "camon.review"]

@@ -16,7 +16,7 @@ from teamworld.methods.common.translation import Translate, Translation
 from teamworld.methods.hmas2.questions import PLANNER, Assigned, Judge, Opinion, PlanAll, StepRecord, TeamPlan
 from teamworld.reasoning.contract import Question
 from teamworld.reasoning.router import ReasonerRouter, parse_routes
-from teamworld.record import AgentLeft, PlanEnd, PlanStart, QuestionAsked, ViewsShared
+from teamworld.record import PlanEnd, PlanStart, QuestionAsked, ViewsShared
 from teamworld.seeding import generator
 from teamworld.testing.episodes import Scenario, play
 from tests.methods.single_steps import Answers, Says, Scripted, calls, of, played
@@ -163,21 +163,6 @@ def test_that_planner_and_agents_see_the_views_of_others_is_on_record() -> None:
         ("agent_0", ("agent_1",)),
         ("agent_1", ("agent_0",)),
     }
-
-
-@pytest.mark.heavy
-def test_nobody_speaks_of_the_dead_and_who_cannot_act_is_not_asked() -> None:
-    gone: set[str] = set()
-    unable = 0
-    for seed in range(3):
-        found, _ = played("hmas2", stage=Scenario("rooms", "two-hazard", seed, 40, {"spread": 0.4}))
-        gone = set()
-        for event in found.events:
-            gone |= {event.agent} if isinstance(event, AgentLeft) else set()
-            if isinstance(event, QuestionAsked):
-                assert event.agent not in gone
-        unable += sum(event.cause == "unable" for event in of(found.events, PlanEnd))
-    assert unable
 
 
 def test_the_rule_accepts_what_runs_even_where_it_could_not_begin_anew() -> None:

@@ -7,7 +7,7 @@ and speak, but it neither decides for them nor sees their plans.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
@@ -15,9 +15,8 @@ from typing import Any, ClassVar, NamedTuple
 from pydantic import BaseModel
 
 from teamworld.errors import UserError
-from teamworld.language import AgentId, Plan
+from teamworld.language import AgentId
 from teamworld.methods.contract import (
-    Branch,
     Briefing,
     Decision,
     DecisionContext,
@@ -26,8 +25,7 @@ from teamworld.methods.contract import (
     Method,
     StrictModel,
 )
-from teamworld.reasoning.contract import Answer, Question
-from teamworld.record import Believe, Commit, Event, Predict, Release
+from teamworld.record import Event
 from teamworld.worlds.contract import Capability, View
 
 #: Joins the labels of methods that share a team.
@@ -130,67 +128,28 @@ class Own:
     def __init__(
         self, context: DecisionContext, agents: Sequence[AgentId], late: Mapping[AgentId, Sequence[Message]]
     ) -> None:
-        self._moment, self._agents, self._late = context, frozenset(agents), late
-
-    @property
-    def t(self) -> int:
-        """Steps gone."""
-        return self._moment.t
-
-    @property
-    def free(self) -> Sequence[AgentId]:
-        """Its free agents."""
-        return tuple(agent for agent in self._moment.free if agent in self._agents)
-
-    @property
-    def views(self) -> Mapping[AgentId, View]:
-        """What its living agents see."""
-        return _OwnViews(self._moment.views, self._agents)
-
-    @property
-    def team(self) -> Sequence[AgentId]:
-        """Every living agent."""
-        return self._moment.team
-
-    @property
-    def running(self) -> Mapping[AgentId, Plan]:
-        """The plans of its agents that run."""
-        return {agent: plan for agent, plan in self._moment.running.items() if agent in self._agents}
+        self._context, self._agents, self._late = context, frozenset(agents), late
+        self.t, self.team = context.t, context.team
+        self.free = tuple(agent for agent in context.free if agent in self._agents)
+        self.views = _OwnViews(context.views, self._agents)
+        self.running = {agent: plan for agent, plan in context.running.items() if agent in self._agents}
+        self.may_speak, self.post, self.note = context.may_speak, context.post, context.note
+        self.ask, self.together = context.ask, context.together
 
     @property
     def news(self) -> Sequence[Event]:
         """Commitments and plans of its agents."""
-        return [event for event in self._moment.news if getattr(event, "agent", None) in self._agents]
+        return [event for event in self._context.news if getattr(event, "agent", None) in self._agents]
 
     def inbox(self, agent: AgentId) -> Sequence[Message]:
         """What reached one of its agents."""
-        return (*self._late.get(agent, ()), *self._moment.inbox(agent))
-
-    def may_speak(self, agent: AgentId) -> bool:
-        """Whether an agent may say one more thing."""
-        return self._moment.may_speak(agent)
-
-    def post(self, message: Message) -> None:
-        """Send a message; everybody in reach is heard by, of whatever method."""
-        self._moment.post(message)
+        return (*self._late.get(agent, ()), *self._context.inbox(agent))
 
     def open_meeting(self, members: Sequence[AgentId]) -> Meeting:
         """Open a meeting of its agents."""
         if not self._agents.issuperset(members):
             raise ValueError(f"a room is for agents of one method, got {', '.join(members)}")
-        return self._moment.open_meeting(members)
-
-    async def ask(self, question: Question[Answer]) -> Answer:
-        """Ask a reasoner."""
-        return await self._moment.ask(question)
-
-    async def together(self, branches: Mapping[AgentId, Coroutine[Any, Any, Branch]]) -> dict[AgentId, Branch]:
-        """Run what does not depend on one another at the same time."""
-        return await self._moment.together(branches)
-
-    def note(self, event: Commit | Release | Believe | Predict) -> None:
-        """Put something on record."""
-        self._moment.note(event)
+        return self._context.open_meeting(members)
 
 
 class _OwnViews(Mapping[AgentId, View]):

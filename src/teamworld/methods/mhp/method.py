@@ -12,7 +12,7 @@ from types import MappingProxyType
 import numpy as np
 
 from teamworld.language import Action, AgentId, Cell, Fact, Facts, GoalId, Plan
-from teamworld.methods.common.commitments import release_cause
+from teamworld.methods.common.commitments import commit_to
 from teamworld.methods.contract import (
     CARRY,
     WAIT,
@@ -31,7 +31,6 @@ from teamworld.methods.mhp.options import VARIANTS, MhpOptions
 from teamworld.methods.mhp.percept import Percept, perceive, sees_in_part
 from teamworld.methods.mhp.search import SearchSettings, search
 from teamworld.methods.mhp.trips import DELIVER, TripModel
-from teamworld.record import Commit, Release
 from teamworld.worlds.contract import Domain, View
 
 
@@ -132,13 +131,8 @@ class AgentPlanner:
         """Tell something; who tells a subgoal commits itself to its goal."""
         self._put = None
         context.post(message)
-        if message.act != "commit" or message.goal is None or message.goal == self._commitment:
-            return
-        if self._commitment is not None:
-            cause = release_cause(context.views[self._agent], self._commitment)
-            context.note(Release(agent=self._agent, goal=self._commitment, cause=cause))
-        self._commitment = message.goal
-        context.note(Commit(agent=self._agent, goal=message.goal, cause="message"))
+        if message.act == "commit" and message.goal != self._commitment:
+            self._commitment = commit_to(context, self._agent, self._commitment, message.goal)
 
     def _update(self, percept: Percept, view: View) -> None:
         """Take in what is perceived, and what the last step has done out of sight."""

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from teamworld.errors import UserError, suggest
-from teamworld.language import Action, ActionSchema, AgentId, Entity, Measures, Param, Term
+from teamworld.language import Action, ActionSchema, AgentId, Entity, Measure, Measures, Param, Term
+from teamworld.worlds.base.domain import COMMON_SCHEMAS
 from teamworld.worlds.base.executor import Result
 from teamworld.worlds.contract import POSSIBLE, Constraint, Verdict
 from teamworld.worlds.cube.geometry import (
@@ -21,6 +22,7 @@ from teamworld.worlds.cube.geometry import (
     path_length,
     staging_cells,
 )
+from teamworld.worlds.cube.state import MIN_GRID
 from teamworld.worlds.cube.symbolic_state import OPPOSITE, SIDES, SymbolicState, entity
 
 Timeouts: TypeAlias = Literal["spec", "paper"]
@@ -52,28 +54,13 @@ def time_limits(preset: Timeouts, side: int) -> TimeLimits:
     return TimeLimits(40, 10, 30, 30, 20) if preset == "paper" else TimeLimits(2 * side, max(10, side // 2), 0, 0, 20)
 
 
-#: Which parameters count in which measure of a goal.
-MEASURES: Final[Measures] = {
-    "move": (None, None),
-    "move_to_block": (None, None, None),
-    "rendezvous": (None, None, "quorum", None),
-    "push_block": (None, "units", None),
-    "yield_block": (None, None, None),
-    "idle": (None,),
-    "wait_agents": (None, None),
-    "wait": (),
-    "talk": (None,),
-}
-
-
 def schemas(state: SymbolicState, limits: TimeLimits) -> tuple[ActionSchema, ...]:
     """Return the schemas of all actions, with the blocks that can be acted on now."""
     team = len(state.agents)
     block = Param("block", "entity", tuple(entity(b) for b, _ in state.open_blocks))
     face = Param("face", "choice", SIDES)
 
-    def steps(default: int | None, verb: str) -> Param:
-        measure = MEASURES[verb][1] if verb == "push_block" else None
+    def steps(default: int | None, measure: Measure | None = None) -> Param:
         return Param("steps", "count", low=1, default=default, measure=measure)
 
     def timeout(ticks: int) -> Param:
@@ -82,7 +69,7 @@ def schemas(state: SymbolicState, limits: TimeLimits) -> tuple[ActionSchema, ...
     return (
         ActionSchema(
             "move",
-            (Param("direction", "choice", SIDES), steps(1, "move")),
+            (Param("direction", "choice", SIDES), steps(1)),
             "Go one way for a number of steps; a block in the way is pushed.",
         ),
         ActionSchema(
@@ -104,17 +91,17 @@ def schemas(state: SymbolicState, limits: TimeLimits) -> tuple[ActionSchema, ...
         ),
         ActionSchema(
             "push_block",
-            (block, steps(1, "push_block"), timeout(limits.push_block)),
+            (block, steps(1, "units"), timeout(limits.push_block)),
             "Lined up on a face, push until the block has moved that many steps or is delivered. The pushers need as "
             "much force as the block and the blocks in contact ahead of it weigh; each agent in line adds 1."
             + (" Timeout 0 means 2 steps + 10." if limits.push_block == 0 else ""),
         ),
         ActionSchema(
             "yield_block",
-            (block, steps(2, "yield_block"), timeout(limits.yield_block)),
+            (block, steps(2), timeout(limits.yield_block)),
             "Lined up on a face, back away from the block for a number of steps.",
         ),
-        ActionSchema("idle", (steps(1, "idle"),), "Stay for a number of steps."),
+        ActionSchema("idle", (steps(1),), "Stay for a number of steps."),
         ActionSchema(
             "wait_agents",
             (
@@ -123,9 +110,15 @@ def schemas(state: SymbolicState, limits: TimeLimits) -> tuple[ActionSchema, ...
             ),
             "Stay until count agents, this one included, wait like this or have nothing to do.",
         ),
-        ActionSchema("wait", (), "Do nothing for one tick."),
-        ActionSchema("talk", (Param("ticks", "count", low=1),), "Spend ticks on talking."),
+        *COMMON_SCHEMAS,
     )
+
+
+#: Which parameters count in which measure of a goal.
+MEASURES: Final[Measures] = {
+    schema.verb: tuple(param.measure for param in schema.params)
+    for schema in schemas(SymbolicState(MIN_GRID, {}, {}), time_limits("spec", MIN_GRID))
+}
 
 
 class ActionSchemas(dict[str, ActionSchema]):

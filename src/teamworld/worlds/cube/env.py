@@ -31,6 +31,7 @@ from teamworld.worlds.cube.observe import (
     Observer,
     Pictures,
     Windows,
+    frozen,
     info_lists,
     largest_value,
 )
@@ -319,10 +320,3 @@ class CubeVectorEnv(TeamVectorEnv):
         shape, dtype = self._view.shape[1:], np.uint8 if is_windows else np.float32
         space: Space[Any] = spaces().Box(0, most, shape, dtype)
         return space
-
-
-def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return a read-only view."""
-    view = array.view()
-    view.flags.writeable = False
-    return view

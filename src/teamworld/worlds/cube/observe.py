@@ -51,6 +51,13 @@ def largest_value(state: CubeState, env: int = 0) -> int:
     return max(state.num_agents, state.num_blocks, *weights)
 
 
+def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a read-only view."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 class _Drawn:
     """What is kept up to date of a state; it makes what it hands to the kernels once, and anew in a copy."""
 
@@ -101,11 +108,7 @@ class Pictures(_Drawn):
         They are a fresh array, or without ``copy`` a read-only one that the next look overwrites.
         """
         _update_pictures(*self._args)
-        if copy:
-            return self.array.copy()
-        view = self.array.view()
-        view.flags.writeable = False
-        return view
+        return self.array.copy() if copy else frozen(self.array)
 
 
 class Observer:

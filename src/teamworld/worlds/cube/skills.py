@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar
 
 from teamworld.language import Action, AgentId
 from teamworld.worlds.base.executor import DONE, RUNNING, Result
@@ -38,8 +37,6 @@ STAY = "stay"
 class CubeSkill:
     """One running macro-action of one agent; this one waits for some steps."""
 
-    verb: ClassVar[str] = "idle"
-
     agent: AgentId
     action: Action
     """The action as it was ordered, perhaps with counts left out."""
@@ -55,6 +52,11 @@ class CubeSkill:
     place = geometry.Place(-1, "")
     #: It pushes a block that has still to move.
     is_unfinished = False
+
+    @property
+    def verb(self) -> str:
+        """The verb of the action."""
+        return self.whole.verb
 
     @property
     def block(self) -> int | None:
@@ -143,20 +145,8 @@ def check_still_aligned(state: SymbolicState, agent: AgentId, place: geometry.Pl
     return current if isinstance(current, Result) else None
 
 
-class Idle(CubeSkill):
-    """Stay for a number of steps."""
-
-
-class Talk(CubeSkill):
-    """Spend the steps that talking costs."""
-
-    verb = "talk"
-
-
 class WaitAgents(CubeSkill):
     """Stay until enough agents wait or are idle."""
-
-    verb = "wait_agents"
 
     def result(self, effects: StepEffects, activity: TeamActivity) -> Result:
         """Count all who wait in this step, this agent included."""
@@ -169,7 +159,6 @@ class WaitAgents(CubeSkill):
 class Move(CubeSkill):
     """Try to go one way for a number of steps; done if it went that far."""
 
-    verb = "move"
     went: int = 0
     last: str | None = None
 
@@ -193,7 +182,6 @@ class Move(CubeSkill):
 class MoveToBlock(CubeSkill):
     """Walk to a face and line up: a free cell, most central first, else the shortest queue."""
 
-    verb = "move_to_block"
     lost: bool = False
     """There was no path in this step."""
     blocker: str | None = None
@@ -266,7 +254,6 @@ def better_place(state: SymbolicState, agent: AgentId, block: int, face: str) ->
 class Rendezvous(CubeSkill):
     """Wait on the face until enough agents wait there; all present are released together."""
 
-    verb = "rendezvous"
     need: int = 0
 
     def begin(self, state: SymbolicState) -> Result | None:
@@ -298,7 +285,6 @@ class Rendezvous(CubeSkill):
 class PushBlock(CubeSkill):
     """Push until the block has moved the steps that any of the group on this face wants."""
 
-    verb = "push_block"
     steps: int = 0
     went: int = 0
 
@@ -349,7 +335,6 @@ class PushBlock(CubeSkill):
 class YieldBlock(CubeSkill):
     """Back away from the block; a wall or a block in the way ends it early, an agent is waited for."""
 
-    verb = "yield_block"
     went: int = 0
     stuck: str | None = None
 
@@ -388,6 +373,12 @@ class YieldBlock(CubeSkill):
         return RUNNING
 
 
+#: The actions that are more than waiting for some steps, by verb.
 SKILLS: Mapping[str, type[CubeSkill]] = {
-    skill.verb: skill for skill in (Move, MoveToBlock, Rendezvous, PushBlock, YieldBlock, Idle, WaitAgents, Talk)
+    "move": Move,
+    "move_to_block": MoveToBlock,
+    "rendezvous": Rendezvous,
+    "push_block": PushBlock,
+    "yield_block": YieldBlock,
+    "wait_agents": WaitAgents,
 }

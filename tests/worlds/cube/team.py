@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -105,3 +109,12 @@ def render_array(state: CubeState, env: int = 0) -> npt.NDArray[np.float32]:
     array[:, :, observe.WEIGHT] = np.append(0, state.block_weight[env])[np.maximum(codes, 0)]
     array[:, -1, observe.GOAL] = 1.0
     return array
+
+
+def run_python(code: str, tmp_path: Path, **variables: str) -> str:
+    """Run code in a fresh interpreter with the same package, return what it prints."""
+    home = str(Path(sys.modules["teamworld"].__path__[0]).parent)
+    variables = {**os.environ, "PYTHONPATH": os.pathsep.join((home, os.getcwd())), **variables}
+    done = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    return done.stdout

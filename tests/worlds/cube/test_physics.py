@@ -107,13 +107,6 @@ def test_too_heavy_a_chain_stays() -> None:
     assert (attempt.force, attempt.weight, attempt.too_heavy) == (3, 4, True)
 
 
-def test_a_pushed_block_can_take_another_blocks_face() -> None:
-    layout = Layout(8, ((3, 1),), (Block(1, 3, 4), Block(1, 3, 2)))
-    state = play(layout, [RIGHT])
-    assert blocks_of(state) == [(3, 4), (3, 3)]
-    assert state.grid[0, 4, 4] == 2  # the only cell of block 0's left face
-
-
 def test_smallest_index_wins_a_free_cell() -> None:
     state = play(Layout(8, ((2, 3), (4, 3)), ()), [DOWN, UP])
     assert agents_of(state) == [(3, 3), (4, 3)]
@@ -176,11 +169,53 @@ def test_rewards() -> None:
 # Points that the sources leave open ---------------------------------------------------------------------------------
 
 
-def test_two_blocks_side_by_side_ahead_both_belong_to_the_chain() -> None:
-    blocks = (Block(2, 2, 2), Block(1, 2, 4), Block(1, 3, 4))
-    assert blocks_of(play(Layout(9, ((2, 1), (3, 1), (3, 0)), blocks), [RIGHT] * 3)) == [(2, 2), (2, 4), (3, 4)]
-    state = play(Layout(9, ((2, 1), (3, 1), (3, 0), (2, 0)), blocks), [RIGHT] * 4)
-    assert blocks_of(state) == [(2, 3), (2, 5), (3, 5)]
+SIDE_BY_SIDE = (Block(2, 2, 2), Block(1, 2, 4), Block(1, 3, 4))
+LEANING = (Block(2, 3, 2), Block(2, 2, 4), Block(2, 4, 4), Block(3, 2, 6))
+TWO_LINES = ((1, 3), (1, 2), (1, 1), (1, 0), (6, 3), (6, 2), (6, 1), (6, 0))
+
+
+@pytest.mark.parametrize(
+    ("agents", "blocks", "actions", "blocks_after", "agents_after"),
+    [
+        # The pushed block takes the only cell of the other block's left face.
+        (((3, 1),), (Block(1, 3, 4), Block(1, 3, 2)), [RIGHT], [(3, 4), (3, 3)], [(3, 2)]),
+        # Two blocks side by side ahead both belong to the chain: three are too few, four are enough.
+        (((2, 1), (3, 1), (3, 0)), SIDE_BY_SIDE, [RIGHT] * 3, [(2, 2), (2, 4), (3, 4)], None),
+        (((2, 1), (3, 1), (3, 0), (2, 0)), SIDE_BY_SIDE, [RIGHT] * 4, [(2, 3), (2, 5), (3, 5)], None),
+        # No pulling. Block 0 touches block 1 from behind; only block 1 is pushed, with force for both.
+        (((3, 2), (3, 1), (3, 0)), (Block(1, 2, 2), Block(2, 2, 3)), [RIGHT] * 3, [(2, 2), (2, 4)], None),
+        # Two blocks lean on a common one; each alone is too weak for its chain, together they would exceed the sum,
+        # and an idle block behind both must not turn them into one body.
+        (TWO_LINES, LEANING, [RIGHT] * 8, [(3, 2), (2, 4), (4, 4), (2, 6)], None),
+        # Agent 1 stands before block 0 and pushes block 1, which is further ahead: the cell that it leaves is free.
+        (
+            ((3, 1), (3, 3)),
+            (Block(1, 3, 2), Block(1, 3, 4)),
+            [RIGHT] * 2,
+            [(3, 3), (3, 5)],
+            [(3, 2), (3, 4)],
+        ),
+        # No trains, swaps or rotations of free agents.
+        (((2, 2), (2, 1)), (), [RIGHT] * 2, [], [(2, 3), (2, 1)]),
+        (((2, 2), (2, 3)), (), [RIGHT, LEFT], [], [(2, 2), (2, 3)]),
+        (((2, 2), (2, 3), (3, 3), (3, 2)), (), [RIGHT, DOWN, LEFT, UP], [], [(2, 2), (2, 3), (3, 3), (3, 2)]),
+        # A cell left by a pushing line can be entered.
+        (((3, 1), (4, 1)), (Block(1, 3, 2),), [RIGHT, UP], [(3, 3)], [(3, 2), (3, 1)]),
+        # Agents may enter the goal column, and excess force is allowed.
+        (((3, 10),), (Block(1, 0, 0),), [RIGHT], [(0, 0)], [(3, 11)]),
+        (((3, 2), (3, 1)), (Block(1, 3, 3),), [RIGHT] * 2, [(3, 4)], [(3, 3), (3, 2)]),
+    ],
+)
+def test_one_step(
+    agents: tuple[Cell, ...],
+    blocks: tuple[Block, ...],
+    actions: list[int],
+    blocks_after: list[Cell],
+    agents_after: list[Cell] | None,
+) -> None:
+    state = play(Layout(12, agents, blocks), actions)
+    assert blocks_of(state) == blocks_after
+    assert agents_after is None or agents_of(state) == agents_after
 
 
 @pytest.mark.parametrize(("scope", "moves"), [("chain", True), ("rear", False)])
@@ -190,22 +225,6 @@ def test_force_on_a_later_block_counts_only_in_chain_scope(scope: ForceScope, mo
     state = play(layout, [RIGHT] * 3, EpisodeRules(force_scope=scope))
     assert blocks_of(state) == moved_by([(2, 2), (2, 3)], 0, int(moves))
     assert agents_of(state) == moved_by(list(layout.agents), 0, int(moves))
-
-
-def test_no_pulling_a_block_without_pushers_stays_behind() -> None:
-    # Block 0 touches block 1 from behind; only block 1 is pushed, with force for both.
-    layout = Layout(9, ((3, 2), (3, 1), (3, 0)), (Block(1, 2, 2), Block(2, 2, 3)))
-    assert blocks_of(play(layout, [RIGHT] * 3)) == [(2, 2), (2, 4)]
-
-
-def test_no_pulling_a_wide_block_is_not_dragged_by_pushes_further_ahead() -> None:
-    # Two blocks lean on a common one; each alone is too weak for its chain, together they would exceed the sum,
-    # and an idle block behind both must not turn them into one body.
-    agents = ((1, 3), (1, 2), (1, 1), (1, 0), (6, 3), (6, 2), (6, 1), (6, 0))
-    blocks = (Block(2, 3, 2), Block(2, 2, 4), Block(2, 4, 4), Block(3, 2, 6))
-    layout = Layout(12, agents, blocks)
-    state = play(layout, [RIGHT] * 8)
-    assert blocks_of(state) == [(b.row, b.col) for b in blocks]
 
 
 def test_the_front_block_goes_first_whatever_the_ids() -> None:
@@ -245,33 +264,6 @@ def test_an_agent_that_is_about_to_leave_blocks() -> None:
     attempt = attempt_on(state, 0, RIGHT)
     assert attempt.blockers == ("agent",)
     assert attempt.blocker == -2
-
-
-def test_a_cell_left_by_an_earlier_push_is_free() -> None:
-    # Agent 1 stands before block 0 and pushes block 1, which is further ahead.
-    layout = Layout(9, ((3, 1), (3, 3)), (Block(1, 3, 2), Block(1, 3, 4)))
-    state = play(layout, [RIGHT, RIGHT])
-    assert blocks_of(state) == [(3, 3), (3, 5)]
-    assert agents_of(state) == [(3, 2), (3, 4)]
-
-
-def test_no_trains_swaps_or_rotations_of_free_agents() -> None:
-    state = play(Layout(8, ((2, 2), (2, 1)), ()), [RIGHT, RIGHT])
-    assert agents_of(state) == [(2, 3), (2, 1)]
-    state = play(Layout(8, ((2, 2), (2, 3)), ()), [RIGHT, LEFT])
-    assert agents_of(state) == [(2, 2), (2, 3)]
-    state = play(Layout(8, ((2, 2), (2, 3), (3, 3), (3, 2)), ()), [RIGHT, DOWN, LEFT, UP])
-    assert agents_of(state) == [(2, 2), (2, 3), (3, 3), (3, 2)]
-
-
-def test_a_cell_left_by_a_pushing_line_can_be_entered() -> None:
-    state = play(Layout(8, ((3, 1), (4, 1)), (Block(1, 3, 2),)), [RIGHT, UP])
-    assert agents_of(state) == [(3, 2), (3, 1)]
-
-
-def test_agents_may_enter_the_goal_column_and_excess_force_is_allowed() -> None:
-    assert agents_of(play(Layout(8, ((3, 6),), (Block(1, 0, 0),)), [RIGHT])) == [(3, 7)]
-    assert agents_of(play(Layout(8, ((3, 2), (3, 1)), (Block(1, 3, 3),)), [RIGHT] * 2)) == [(3, 3), (3, 2)]
 
 
 def test_all_members_of_a_chain_are_delivered_that_reach_the_goal() -> None:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib
-import os
 import pickle
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +24,7 @@ from teamworld.worlds.cube.autoreset import AutoReset, _below
 from teamworld.worlds.cube.levels import generate, layout_for
 from teamworld.worlds.cube.observe import EMPTY, GOAL_COLUMN, HEAVIEST, OUTSIDE, TEAMMATE
 from teamworld.worlds.cube.state import LEFT, RIGHT, STAY, Block, Layout, make_state
+from tests.worlds.cube.team import run_python
 from tests.worlds.cube.test_levels import same
 from tests.worlds.cube.test_physics import biased_actions, runs
 
@@ -425,15 +423,6 @@ def test_the_kernels_allocate_nothing() -> None:
         env.step(actions)
         counts.append(runtime.rtsys.get_allocation_stats().alloc - before)
     assert counts[0] == counts[1] < 20
-
-
-def run_python(code: str, tmp_path: Path, **variables: str) -> str:
-    """Run code in a fresh interpreter with the same package, return what it prints."""
-    home = str(Path(sys.modules["teamworld"].__path__[0]).parent)
-    variables = {**os.environ, "PYTHONPATH": os.pathsep.join((home, os.getcwd())), **variables}
-    done = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 PLAY = """

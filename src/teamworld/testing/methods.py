@@ -80,16 +80,18 @@ def given_agents(case: MethodCase) -> Iterator[str]:
 
 def same_seed(case: MethodCase) -> Iterator[str]:
     """The same seeds write the same bytes."""
-    for scenario in case.with_costly_messages:
-        if case.plain_episode(scenario).digest != case.play(scenario).digest:
-            yield f"{scenario}: two runs with the same seeds differ"
+    yield from _differences(case, "two runs with the same seeds differ")
 
 
 def any_order(case: MethodCase) -> Iterator[str]:
     """Answers that arrive in another order give the same log."""
+    yield from _differences(case, "the log depends on which answer comes first", make_reasoner=ReorderedRules)
+
+
+def _differences(case: MethodCase, problem: str, **how: Any) -> Iterator[str]:
     for scenario in case.with_costly_messages:
-        if case.plain_episode(scenario).digest != case.play(scenario, make_reasoner=ReorderedRules).digest:
-            yield f"{scenario}: the log depends on which answer comes first"
+        if case.plain_episode(scenario).digest != case.play(scenario, **how).digest:
+            yield f"{scenario}: {problem}"
 
 
 def silence(case: MethodCase) -> Iterator[str]:

@@ -8,7 +8,7 @@ from functools import partial, wraps
 from itertools import pairwise
 from typing import Final, TypeAlias
 
-from teamworld.language import Action, Entity, Fact, Relation, parse_action, parse_fact
+from teamworld.language import Action, Schema, parse_action, parse_fact
 from teamworld.planning.goals import workable_goals
 from teamworld.planning.simulate import dry_run
 from teamworld.testing.random_walk import AfterStep, BeforeStep, is_plain_json
@@ -40,26 +40,12 @@ def views(moment: BeforeStep) -> Iterator[str]:
 
 def facts(moment: BeforeStep) -> Iterator[str]:
     """Facts can be written and read back, and are of the relations that the domain declares."""
-    relations = moment.world.domain.relations
+    schema = Schema(moment.world.domain.relations, moment.world.spec.agents)
     for fact in moment.sampled_view.known:
         if parse_fact(str(fact)) != fact:
             yield f"{fact} reads back as {parse_fact(str(fact))}"
-        if not any(_is_stated_by(relation, fact) for relation in relations):
+        if not schema.statable(fact):
             yield f"{fact} is of no relation that domain.relations declares"
-
-
-def _is_stated_by(relation: Relation, fact: Fact) -> bool:
-    kind = fact.subject.kind if isinstance(fact.subject, Entity) else "agent"
-    if (relation.predicate, relation.subject) != (fact.predicate, kind):
-        return False
-    value = fact.value
-    if isinstance(value, Entity):
-        return value.kind in relation.values
-    if isinstance(value, tuple):
-        return "cell" in relation.values
-    if isinstance(value, str):
-        return value in relation.values or "agent" in relation.values
-    return "number" in relation.values
 
 
 def truth(moment: BeforeStep) -> Iterator[str]:
@@ -196,7 +182,7 @@ def latent_variables(moment: BeforeStep, rules: BeliefRules) -> Iterator[str]:
         yield "latent_variables gives two answers"
     if len({variable.name for variable in variables}) < len(variables):
         yield f"two unknowns of {view.agent} have one name: {', '.join(variable.name for variable in variables)}"
-    goals, relations = {goal.id for goal in domain.goals(view.known)}, domain.relations
+    goals, schema = {goal.id for goal in domain.goals(view.known)}, Schema(domain.relations)
     for variable in variables:
         facts = [value.fact for value in variable.values]
         if not facts or len(set(facts)) < len(facts):
@@ -207,7 +193,7 @@ def latent_variables(moment: BeforeStep, rules: BeliefRules) -> Iterator[str]:
             if value.fact in view.known:
                 yield f"{view.agent} knows {value.fact}, and it is a value of the unknown {variable.name}"
             for fact in (value.fact, value.part_of or value.fact):
-                relation = next((relation for relation in relations if _is_stated_by(relation, fact)), None)
+                relation = schema.of(fact)
                 if relation is None or relation.max_values != 1:
                     yield f"{fact}, a value of {variable.name}, is of no relation that has one value at a time"
         if not set(variable.goals) <= goals:

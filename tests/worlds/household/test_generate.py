@@ -112,7 +112,8 @@ def faults_of_plan(home: Home) -> list[str]:
                 low < at[along] - door.width / 2 and at[along] + door.width / 2 < high
             ):
                 found.append(f"door {door.id} is not in a wall of room {room}")
-            if not home.nodes[room].box.holds(door.x, door.z):
+            whole = edges(home.nodes[room].box)
+            if not (whole[0][0] <= door.x <= whole[0][1] and whole[2][0] <= door.z <= whole[2][1]):
                 found.append(f"door {door.id} is not where rooms meet")
         found += [] if door.width == 0.93 and door.id in home.opened else [f"door {door.id} is narrow or shut"]
     kitchen = sum(home.room[node] == rooms.get("kitchen") for node in home.searched)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teamworld.worlds.household.homes.home import REACH, Box, around, can_be, close
+from teamworld.worlds.household.homes.home import REACH, SEARCHED, Box, Home, NodeId, can_be, close
 from tests.worlds.household.data import needs_data
-from tests.worlds.household.homes import APPLE, CABINET, FRIDGE, KITCHEN, SWITCH, TABLE, WINE, flat, node
+from tests.worlds.household.homes import node
 from tests.worlds.household.recordings import runs
 
 
@@ -66,16 +66,6 @@ def test_close_agrees_with_all_points_of_a_box(x: float, z: float, width: float,
         assert close(agent, box) == (away <= REACH)
 
 
-def test_around_finds_contents_with_their_container_and_leaves_out_rooms_and_lamps() -> None:
-    home = flat()
-    boxes = {id_: home.nodes[id_].box for id_ in (KITCHEN, FRIDGE, TABLE, CABINET, APPLE, WINE, SWITCH)}
-    holder = {APPLE: FRIDGE, WINE: CABINET}
-    assert around(body(-1.5, 0.9), boxes, home, holder) == {FRIDGE, APPLE}
-    lone = {**boxes, APPLE: Box(4.0, 1, 0, 0.1, 0.1, 0.1)}  # wherever its box may be, the fridge decides
-    assert APPLE in around(body(-1.5, 0.9), lone, home, holder)
-    assert APPLE not in around(body(-1.5, 0.9), lone, home, {})
-
-
 @pytest.mark.parametrize(
     ("name", "category"),
     [
@@ -92,6 +82,14 @@ def test_some_nodes_are_never_close(name: str, category: str) -> None:
     assert can_be(node(50, "tablelamp", "Lamps", "", (0, 0, 0, 1, 1, 1)))
 
 
+def is_close(agent: Box, node_id: NodeId, container: NodeId | None, home: Home) -> bool:
+    """Return whether a node, or the searched container that it lies in, is CLOSE to an agent."""
+    nodes = home.nodes
+    if container is not None and nodes[container].name in SEARCHED and close(agent, nodes[container].box):
+        return True
+    return can_be(nodes[node_id]) and close(agent, nodes[node_id].box)
+
+
 @needs_data
 def test_recorded_relations_follow_from_recorded_boxes() -> None:
     """Check D3, on things that have not been moved: precision and recall over all recorded agent-steps."""
@@ -105,7 +103,7 @@ def test_recorded_relations_follow_from_recorded_boxes() -> None:
             for agent in step.agents:
                 assert agent.box is not None
                 shown = {id_ for id_ in agent.seen if id_ in home.parent and id_ not in moved}
-                found = around(agent.box, {id_: home.nodes[id_].box for id_ in shown}, home, inside)
+                found = {id_ for id_ in shown if is_close(agent.box, id_, inside.get(id_), home)}
                 both += len(found & agent.close)
                 only_ours += len(found - agent.close)
                 only_theirs += len(agent.close & shown - found)

@@ -30,21 +30,76 @@ PART: Final = 0.5
 USUAL: Final = 20.0
 
 
-def unknowns(predicates: Predicates, known: Known) -> Iterator[LatentVariable]:
-    """Yield where each thing may be that is still missing and not known of, and where the goal's furniture may be."""
-    useful, missing = Counter(predicates.useful(known).values()), predicates.missing(known)
-    held = Counter(thing.kind for things in known.hands.values() for thing in things)
-    for wanted in predicates.wanted:
-        lacking = missing.get(wanted.id, 0) - useful[wanted.id] - held[wanted.kind]
-        for number in range(1, lacking + 1):
-            values = tuple(_values(Entity(wanted.kind, number), predicates, known))
-            yield LatentVariable(f"{wanted.kind} {number}", values, (wanted.id,))
-    target = predicates.target
-    if missing and target not in known.room:
-        rooms = [room for room in known.rooms if known.explored.get(room) != "all"] or list(known.rooms)
-        usual = GOAL_ROOMS.get(target.kind)
-        values = tuple(Possible(Fact(target, "IN", room), USUAL if room.kind == usual else 1.0) for room in rooms)
-        yield LatentVariable(str(target), values, tuple(missing))
+class HouseholdBeliefs:
+    """The capability ``beliefs`` of the household.
+
+    Args:
+        predicates: The goal.
+        read: Returns what facts tell, with the rooms that everybody knows.
+    """
+
+    def __init__(self, predicates: Predicates, read: Callable[[Facts], Known]) -> None:
+        self._predicates, self._read = predicates, read
+
+    def latent_variables(self, facts: Facts) -> tuple[LatentVariable, ...]:
+        """Return where each thing may be that is still missing and not known of, and where the goal's furniture is."""
+        known, predicates = self._read(facts), self._predicates
+        useful, missing = Counter(predicates.useful(known).values()), predicates.missing(known)
+        held = Counter(thing.kind for things in known.hands.values() for thing in things)
+        variables = []
+        for wanted in predicates.wanted:
+            lacking = missing.get(wanted.id, 0) - useful[wanted.id] - held[wanted.kind]
+            for number in range(1, lacking + 1):
+                values = tuple(_values(Entity(wanted.kind, number), predicates, known))
+                variables.append(LatentVariable(f"{wanted.kind} {number}", values, (wanted.id,)))
+        target = predicates.target
+        if missing and target not in known.room:
+            rooms = [room for room in known.rooms if known.explored.get(room) != "all"] or list(known.rooms)
+            usual = GOAL_ROOMS.get(target.kind)
+            values = tuple(Possible(Fact(target, "IN", room), USUAL if room.kind == usual else 1.0) for room in rooms)
+            variables.append(LatentVariable(str(target), values, tuple(missing)))
+        return tuple(variables)
+
+    def observation_probability(self, fact: Fact, agent: AgentId, facts: Facts) -> float:
+        """Return 1 for what would be in the agent's room and in nothing closed, else 0; where rooms are all know."""
+        known = self._read(facts)
+        here, value = known.at.get(agent), fact.value
+        if fact.predicate == "POSITION" and fact.subject in known.rooms:
+            return 1.0  # from the start
+        if here is None:
+            return 0.0
+        if fact.predicate in ("IN", "AT"):
+            return float(value == here)
+        if fact.predicate in ("INSIDE", "ON") and isinstance(value, Entity):
+            shut = fact.predicate == "INSIDE" and not known.opened.get(value, False)
+            return float(known.room_of(value) == here and not shut)
+        if fact.predicate == "NEAR" and fact.subject != agent:
+            return 0.0  # agents are told only of what is close to themselves
+        if isinstance(fact.subject, str):
+            return float(known.at.get(fact.subject) == here)
+        return float(known.room_of(fact.subject) == here)
+
+    def conflict_cost(self, first: Option, second: Option, facts: Facts) -> float:
+        """Return the steps that are lost if two agents do both: one of them goes for nothing."""
+        known = self._read(facts)
+        verbs = (first.action.verb, second.action.verb)
+        if WAIT in (first.action, second.action) or "deliver" in verbs:
+            return 0.0
+        lost = float(min(first.steps, second.steps))
+        if first.action == second.action:
+            place = first.action.args[0]
+            return lost * (
+                _alone(place, self._predicates) if first.action.verb == "explore" and isinstance(place, Entity) else 1.0
+            )
+        if set(verbs) == {"explore", "check"}:
+            room, box = (o.action.args[0] for o in sorted((first, second), key=lambda o: o.action.verb, reverse=True))
+            if isinstance(box, Entity) and known.room.get(box) == room:
+                return lost / max(
+                    1, sum(known.room.get(closed) == room for closed in self._predicates.unchecked(known))
+                )
+        if verbs == ("fetch", "fetch") and first.goal == second.goal and first.goal is not None:
+            return lost if self._predicates.missing(known).get(first.goal, 0) < 2 else 0.0
+        return 0.0
 
 
 def _values(thing: Entity, predicates: Predicates, known: Known) -> Iterator[Possible]:
@@ -67,71 +122,8 @@ def _values(thing: Entity, predicates: Predicates, known: Known) -> Iterator[Pos
     yield from places_left or (Possible(Fact(thing, "IN", room), 1.0) for room in known.rooms)
 
 
-def visible(fact: Fact, agent: AgentId, known: Known) -> float:
-    """Return 1 for what would be in the agent's room and in nothing closed, else 0; where rooms are all know."""
-    here, value = known.at.get(agent), fact.value
-    if fact.predicate == "POSITION" and fact.subject in known.rooms:
-        return 1.0  # from the start
-    if here is None:
-        return 0.0
-    if fact.predicate in ("IN", "AT"):
-        return float(value == here)
-    if fact.predicate in ("INSIDE", "ON") and isinstance(value, Entity):
-        shut = fact.predicate == "INSIDE" and not known.opened.get(value, False)
-        return float(known.room_of(value) == here and not shut)
-    if fact.predicate == "NEAR" and fact.subject != agent:
-        return 0.0  # agents are told only of what is close to themselves
-    if isinstance(fact.subject, str):
-        return float(known.at.get(fact.subject) == here)
-    return float(known.room_of(fact.subject) == here)
-
-
-def conflict_cost(first: Option, other: Option, predicates: Predicates, known: Known) -> float:
-    """Return the ticks that are lost if two agents do both: one of them goes for nothing."""
-    verbs = (first.action.verb, other.action.verb)
-    if WAIT in (first.action, other.action) or "deliver" in verbs:
-        return 0.0
-    lost = float(min(first.steps, other.steps))
-    if first.action == other.action:
-        place = first.action.args[0]
-        return lost * (
-            _alone(place, predicates) if first.action.verb == "explore" and isinstance(place, Entity) else 1.0
-        )
-    if set(verbs) == {"explore", "check"}:
-        room, box = (o.action.args[0] for o in sorted((first, other), key=lambda o: o.action.verb, reverse=True))
-        if isinstance(box, Entity) and known.room.get(box) == room:
-            return lost / max(1, sum(known.room.get(other_box) == room for other_box in predicates.unchecked(known)))
-    if verbs == ("fetch", "fetch") and first.goal == other.goal and first.goal is not None:
-        return lost if predicates.missing(known).get(first.goal, 0) < 2 else 0.0
-    return 0.0
-
-
 def _alone(room: Entity, predicates: Predicates) -> float:
     """Return the share of a room that one agent sees at once and looks into first; the rest is left to a second one."""
     may = {place for wanted in predicates.wanted for place in places(wanted.kind)}
     here = [relation for relation, kind in sorted(may) if STANDS.get(kind, room.kind) == room.kind]
     return (here.count("ON") + ("INSIDE" in here)) / len(here) if here else 1.0
-
-
-class HouseholdBeliefs:
-    """The capability ``beliefs`` of the household.
-
-    Args:
-        predicates: The goal.
-        read: Returns what facts tell, with the rooms that everybody knows.
-    """
-
-    def __init__(self, predicates: Predicates, read: Callable[[Facts], Known]) -> None:
-        self._predicates, self._read = predicates, read
-
-    def latent_variables(self, facts: Facts) -> tuple[LatentVariable, ...]:
-        """Return where the things that are still missing may be, and the goal's furniture."""
-        return tuple(unknowns(self._predicates, self._read(facts)))
-
-    def observation_probability(self, fact: Fact, agent: AgentId, facts: Facts) -> float:
-        """Return whether the agent would see the fact from where it is."""
-        return visible(fact, agent, self._read(facts))
-
-    def conflict_cost(self, first: Option, second: Option, facts: Facts) -> float:
-        """Return the steps that are lost if two agents do both."""
-        return conflict_cost(first, second, self._predicates, self._read(facts))

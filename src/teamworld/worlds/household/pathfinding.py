@@ -125,27 +125,6 @@ class Floor:
             raise ValueError(f"expected a target that can be reached, found {target}")
         return self._middle(number)
 
-    def metres(self, at: Point, target: Target) -> float:
-        """Return the length of the path to the end of the walk, metres; infinite where no path leads."""
-        key = (at, self._target(target))
-        lengths = self._grid.lengths
-        cached = lengths.get(key)
-        if cached is None:
-            if len(lengths) >= _ANSWERS:
-                lengths.clear()
-            cached = lengths[key] = self._walked(at, key[1], FAR)[1] / 100
-        return cached
-
-    def steps(self, at: Point, target: Target) -> int:
-        """Return about how many steps lead to the end of the walk: its metres, rounded up.
-
-        A walk to a room ends earlier, at its door, and one to a thing as soon as it is CLOSE.
-
-        Raises:
-            OverflowError: If no path leads there; see :meth:`reach`.
-        """
-        return math.ceil(self.metres(at, target) - 1e-6)
-
     def reach(self, at: Point, target: Target) -> bool:
         """Whether a path leads to the room of a target; all free cells are joined, so it matters little from where."""
         return self._target(target) >= 0
@@ -258,7 +237,6 @@ class _Grid(NamedTuple):
     """The neighbours of each cell as ``_ASIDE`` orders them, -1 for none; shape (cells, 8)."""
     fields: dict[int, Ints]
     answers: dict[tuple[Point, int], Point]
-    lengths: dict[tuple[Point, int], float]
 
     def field(self, end: int) -> Ints:
         """Return the length of the shortest path on the grid from each cell to one."""
@@ -301,7 +279,7 @@ def _numbered(free: Bools) -> _Grid:
             cut = (index[rows + 1 + down, columns + 1] < 0) | (index[rows + 1, columns + 1 + right] < 0)
             aside[cut, side] = -1
     inner = np.ascontiguousarray(index[1:-1, 1:-1])
-    return _Grid(inner, rows.astype(np.int32), columns.astype(np.int32), aside, {}, {}, {})
+    return _Grid(inner, rows.astype(np.int32), columns.astype(np.int32), aside, {}, {})
 
 
 @compiled

@@ -126,64 +126,41 @@ def refusal(state: State, agent: AgentId, act: PrimitiveAction) -> str:
     """Return why an agent cannot handle something now, a word of ``REASONS``; empty if it can."""
     if act.verb not in HANDLING:
         return ""
-    nodes, thing = state.home.nodes, act.target
-    reach = _reached(act)
-    if thing not in nodes or reach not in nodes:
+    nodes, thing = state.home.nodes, _reached(act)
+    if act.target not in nodes or thing not in nodes:
         return "unknown"
-    if act.verb in _PUTTING and state.holder.get(thing) != agent:
+    if act.verb in _PUTTING and state.holder.get(act.target) != agent:
         return "not_held"
-    beyond = _beyond(state, agent, reach)
-    if beyond:
-        return beyond
-    if reach in state.holder:
+    if state.rules.mode == "engine":
+        if state.closed(thing):
+            return "unseen"
+    elif thing not in sight.view(state, agent):
+        return "unseen"
+    elif not state.close(agent, thing):
+        return "not_close"
+    if thing in state.holder:
         return "held"
-    return {"grab": _cannot_grab, "open": _cannot_open, "close": _cannot_shut, "putin": _cannot_fill}.get(
-        act.verb, _cannot_lay
-    )(state, agent, reach)
+    node, opens, is_open = nodes[thing], _opens(state, thing), thing in state.opened
+    if act.verb == "putback":
+        return "" if node.surface else "no_surface"
+    if act.verb == "putin":
+        if not (opens and node.container):
+            return "no_container"  # what cannot be opened would hide a thing for ever
+        return "closed" if state.rules.strict_put and not is_open else ""
+    if act.verb == "grab" and not node.grabbable:
+        return "not_grabbable"
+    if act.verb != "grab" and not opens:
+        return "not_openable"
+    if act.verb == "close":
+        return "" if is_open else "already_closed"
+    if act.verb == "open" and is_open:
+        return "already_open"
+    return "" if state.hands[agent].free else "hands_full"
 
 
 def _reached(act: PrimitiveAction) -> NodeId:
     """Return what has to be within reach: what is put onto or into, else what is named first."""
     return act.onto if act.verb in _PUTTING else act.target
-
-
-def _beyond(state: State, agent: AgentId, thing: NodeId) -> str:
-    """Return why an agent cannot get at something: hidden, not seen, or not CLOSE."""
-    if state.rules.mode == "engine":
-        return "unseen" if state.closed(thing) else ""
-    if thing not in sight.view(state, agent):
-        return "unseen"
-    return "" if state.close(agent, thing) else "not_close"
-
-
-def _cannot_grab(state: State, agent: AgentId, thing: NodeId) -> str:
-    if not state.home.nodes[thing].grabbable:
-        return "not_grabbable"
-    return "" if state.hands[agent].free else "hands_full"
-
-
-def _cannot_open(state: State, agent: AgentId, thing: NodeId) -> str:
-    if not _opens(state, thing):
-        return "not_openable"
-    if thing in state.opened:
-        return "already_open"
-    return "" if state.hands[agent].free else "hands_full"
-
-
-def _cannot_shut(state: State, _agent: AgentId, thing: NodeId) -> str:
-    if not _opens(state, thing):
-        return "not_openable"
-    return "" if thing in state.opened else "already_closed"
-
-
-def _cannot_fill(state: State, _agent: AgentId, container: NodeId) -> str:
-    if not (_opens(state, container) and state.home.nodes[container].container):
-        return "no_container"  # what cannot be opened would hide a thing for ever
-    return "closed" if state.rules.strict_put and container not in state.opened else ""
-
-
-def _cannot_lay(state: State, _agent: AgentId, surface: NodeId) -> str:
-    return "" if state.home.nodes[surface].surface else "no_surface"
 
 
 def _opens(state: State, node: NodeId) -> bool:

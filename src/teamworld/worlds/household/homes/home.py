@@ -47,10 +47,6 @@ class Box(NamedTuple):
         """Return the box with another centre."""
         return self._replace(x=x, y=y, z=z)
 
-    def holds(self, x: float, z: float) -> bool:
-        """Whether a point of the floor plan lies in it, its border included."""
-        return abs(x - self.x) <= self.width / 2 and abs(z - self.z) <= self.depth / 2
-
 
 class Node(NamedTuple):
     """A room, a piece of furniture or a thing."""
@@ -229,30 +225,3 @@ def close(agent_box: Box, box: Box) -> bool:
 def can_be(node: Node) -> bool:
     """Whether a node can be CLOSE at all: rooms, doors, walls, ceilings, curtains and hanging lamps cannot."""
     return node.category not in _NEVER and node.name not in _HUNG
-
-
-def around(
-    agent_box: Box, boxes: Mapping[NodeId, Box], home: Home, holder: Mapping[NodeId, NodeId]
-) -> frozenset[NodeId]:
-    """Find all that is CLOSE.
-
-    Args:
-        agent_box: The character's box.
-        boxes: Where the nodes in question are now, agents included.
-        home: What the nodes are.
-        holder: The container of each thing that lies in one. What lies in a container that is searched, open or not,
-            is CLOSE when the container is.
-
-    Returns:
-        The ids of those that are CLOSE.
-    """
-    close_nodes = set()
-    for node, box in boxes.items():
-        container = holder.get(node)
-        if container is not None and home.nodes[container].name in SEARCHED:
-            near = close(agent_box, boxes.get(container, home.nodes[container].box))
-        else:
-            near = False
-        if near or ((node not in home.nodes or can_be(home.nodes[node])) and close(agent_box, box)):
-            close_nodes.add(node)
-    return frozenset(close_nodes)

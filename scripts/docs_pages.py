@@ -1,12 +1,15 @@
 """Write the pages of the documentation that are made from the code: the gallery of levels and the commands.
 
 python scripts/docs_pages.py    # docs/reference/levels.md with its pictures, docs/reference/commands.md
+python scripts/docs_pages.py runs/reproduce-wildfire    # docs/results/wildfire.md and its figures
 """
 
 from __future__ import annotations
 
 import importlib
 import io
+import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -21,6 +24,10 @@ from teamworld.worlds.cube.draw import Snapshot
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 PAGES: Final = ROOT / "docs" / "reference"
+RESULT_PAGES: Final = ROOT / "docs" / "results"
+IMAGES: Final = ROOT / "docs" / "images"
+#: By paper: the page of its results, its world, and its part of the page on reproductions.
+RESULTS: Final = {"wildfire": ("wildfire", "wildfire", "wildfire"), "cwah": ("household", "household", "c-wah")}
 #: Levels whose picture would show single pixels: they are listed without one.
 LARGE: Final = ("n32", "n64", "n128", "n256", "paper-n32", "darpa", "stress", "scale")
 #: Levels that are read from data which the package does not hold.
@@ -81,6 +88,24 @@ def commands() -> Iterator[str]:
         yield from ("```", "")
 
 
+def result(reproduction: Path) -> None:
+    """Write the page of a reproduction into the documentation: its figures by their names there, and links."""
+    text = (reproduction / "report.md").read_text("utf-8")
+    paper = text.partition("teamworld reproduce ")[2].partition("`")[0]
+    name, world, anchor = RESULTS[paper]
+    for figure in sorted((reproduction / "figures").glob("*.png")):
+        copy = f"reproduce_{paper}_{figure.name}"
+        shutil.copyfile(figure, IMAGES / copy)
+        text = text.replace(f"(figures/{figure.name})", f"(../images/{copy})")
+    links = f"[The world](../reference/worlds/{world}.md), [how to reproduce this](../how-to/reproduce.md#{anchor})."
+    first, code, rest = text.partition("\n```console\n")
+    (RESULT_PAGES / f"{name}.md").write_text(f"{first}\n{links}\n{code}{rest}", "utf-8")
+
+
 if __name__ == "__main__":
+    for argument in sys.argv[1:]:
+        result(Path(argument))
+    if sys.argv[1:]:
+        sys.exit()
     (PAGES / "levels.md").write_text("\n".join(gallery()), encoding="utf-8")
     (PAGES / "commands.md").write_text("\n".join(commands()), encoding="utf-8")

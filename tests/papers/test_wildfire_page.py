@@ -20,7 +20,7 @@ pytestmark = pytest.mark.heavy
 CUT, FIRE = "cut_trees_sparse_small", "suppress_fire_contain"
 #: Headings, commands and heads of tables of the page of the tiny plan, in order.
 GOLDEN = """\
-# Wildfire: the published scores beside our runs
+# Wildfire: our runs and the published scores
 teamworld reproduce wildfire
 ## What holds
 |  | claim | holds | does not hold | not decided | same | one seed |
@@ -82,6 +82,7 @@ def test_a_tiny_plan_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert str(tmp_path) not in page
     assert "Ours are rules, theirs a language model" in page
     assert "coela: 1 tick a message, paid by the speaker" in page
+    assert page.count("<details markdown") == page.count("</details>") == 3
     assert "Step limit used: 12 (the level's own limit is 100)" in page
     for picture in result.figures:
         assert picture.read_bytes().startswith(b"\x89PNG")

@@ -90,7 +90,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_page_holds_every_section_with_its_tables_figures_and_verdicts(made: Path) -> None:
     text = (made / "runs" / "evidence.md").read_text("utf-8")
-    assert text.startswith("# A page\n\nMade by `teamworld evidence ")
+    assert text.startswith("# A page\n\n`teamworld evidence ")
+    assert "writes this page; every number" in text
+    assert text.count("<details") == text.count("</details>") > 0
     assert [line for line in text.splitlines() if line.startswith("## ")] == ["## Parts", "## Learning", "## Transfer"]
     assert "`drwell:no_memory` (without the world model): " in text
     assert "**No difference can be supported by 5 pairs in each place: there are 32 of them.**" in text

@@ -6,8 +6,8 @@ The file says what is compared and why; every number and every verdict on the pa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import product
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -207,7 +207,7 @@ def make(
     """
     parts: list[str] = [
         f"# {page.title}\n",
-        f"Made by `{command}`; every number and every verdict comes from its runs.\n",
+        f"`{command}` writes this page; every number and every verdict comes from its runs.\n",
     ]
     parts += [page.about.strip() + "\n"] if page.about else []
     figures: list[Path] = []
@@ -230,7 +230,7 @@ def make(
             drawn = list(_figures(section, settings, measured.episodes, images))
             figures += drawn
             parts += [f"![{section.title}: {path.stem}]({link}{path.name})\n" for path in drawn]
-        parts += _tables(section, settings, measured.all)
+        parts += _folded(_tables(section, settings, measured.all))
     return EvidencePage("\n".join(parts), tuple(figures))
 
 
@@ -265,6 +265,15 @@ def _tables(section: Section, settings: Sequence[GridRun], samples: Sequence[Sam
         }
         shown = comparison_tables.by_setting(columns, name, "")
         yield f"{_heading(section, first, shown.title)}\n\n{export.markdown(shown.columns, shown.rows)}"
+
+
+def _folded(parts: Iterable[str]) -> Iterator[str]:
+    """Yield the parts of a section, several tables in a row in one block that unfolds."""
+    for is_table, group in groupby(parts, lambda part: "\n\n| " in part):
+        texts = list(group)
+        if is_table and len(texts) > 1:
+            texts = [f'<details markdown="1"><summary>{len(texts)} tables</summary>\n', *texts, "</details>\n"]
+        yield from texts
 
 
 def _heading(section: Section, values: Sequence[str], title: str = "") -> str:

@@ -120,14 +120,14 @@ class Scene:
     def line_agents(self, chain: set[int], direction: Cell, wishes: dict[int, Cell]) -> set[int]:
         """Agents that act in the direction in an unbroken line right behind a block of the chain."""
         standing = {cell: agent for agent, cell in self.agents.items()}
-        found: set[int] = set()
+        agents: set[int] = set()
         for member in chain:
             for cell in self.body(member):
                 here = backward(cell, direction)
                 while here in standing and wishes.get(standing[here]) == direction:
-                    found.add(standing[here])
+                    agents.add(standing[here])
                     here = backward(here, direction)
-        return found
+        return agents
 
     def _walks(self, wishes: dict[int, Cell]) -> None:
         """Moves of the agents that no push has moved."""

@@ -23,9 +23,9 @@ def option(text: str, ticks: int = 4) -> Option:
     return Option(act(text), None, ticks)
 
 
-def clash(here: SymbolicState, one: str, other: str, ticks: tuple[int, int] = (4, 7)) -> float:
+def clash(here: SymbolicState, first_text: str, second_text: str, ticks: tuple[int, int] = (4, 7)) -> float:
     """Return what is lost, which is the same the other way round."""
-    first, second = option(one, ticks[0]), option(other, ticks[1])
+    first, second = option(first_text, ticks[0]), option(second_text, ticks[1])
     lost = DOMAIN.beliefs.conflict_cost(first, second, here.facts)
     assert lost == DOMAIN.beliefs.conflict_cost(second, first, here.facts)
     return lost
@@ -220,7 +220,7 @@ def test_without_a_limit_all_is_seen() -> None:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "odd",
     [
         Fact(Entity("block", 0), "AT", (10**9, -4)),
         Fact(Entity("block", 0), "WEIGHT", 10**9),
@@ -234,13 +234,13 @@ def test_without_a_limit_all_is_seen() -> None:
     ],
 )
 @pytest.mark.parametrize("radius", [None, 3])
-def test_odd_facts_are_no_trouble(told: Fact, radius: int | None) -> None:
+def test_odd_facts_are_no_trouble(odd: Fact, radius: int | None) -> None:
     here = state(20, [(0, 0), (3, 3)], [(2, 5, 5), (1, 9, 9)])
-    kept = [fact for fact in here.facts if (fact.subject, fact.predicate) != (told.subject, told.predicate)]
-    for facts in (Facts((*kept, told)), Facts((told,)), Facts()):
+    kept = [fact for fact in here.facts if (fact.subject, fact.predicate) != (odd.subject, odd.predicate)]
+    for facts in (Facts((*kept, odd)), Facts((odd,)), Facts()):
         for domain in (CubeDomain("spec", radius, (2, 1, 4), 20), CubeDomain("spec", radius)):
             list(domain.beliefs.latent_variables(facts))
-            for fact in (*kept, told):
+            for fact in (*kept, odd):
                 assert 0 <= domain.beliefs.observation_probability(fact, "agent_0", facts) <= 1
             for other in ("move_to_block(1, left)", "push_block(1, 900)", "rendezvous(5, up)"):
                 assert domain.beliefs.conflict_cost(option("push_block(0, 999999999)"), option(other), facts) >= 0

@@ -23,13 +23,13 @@ DOMAIN = CubeDomain()
 W1 = (1, 4, 4)
 
 
-def dry_run(domain: CubeDomain, agent: str, plan: Plan, given: Facts) -> str | None:
+def dry_run(domain: CubeDomain, agent: str, plan: Plan, facts: Facts) -> str | None:
     """Go through a plan as a method would: check, imagine, check, ..."""
     for action in plan.actions:
-        verdict = domain.check(agent, action, given)
+        verdict = domain.check(agent, action, facts)
         if not verdict.ok:
             return f"{action}: {verdict.reason}"
-        given = domain.predict(agent, action, given)
+        facts = domain.predict(agent, action, facts)
     return None
 
 

@@ -86,7 +86,7 @@ def test_a_small_block_gets_its_second_line_where_there_is_room(scale: int, bloc
     scene = draw.Snapshot(6, 0, ((3, 3),), ((1, 1, 1, 1),))
     ink = (draw.frame(scene, scale) != draw.frame(scene, scale, labels=False)).any(axis=2)
     inked = [bool(row.any()) for row in ink[: 3 * scale]]
-    assert sum(now and not before for before, now in pairwise(inked)) == block  # runs of rows with ink
+    assert sum(is_inked and not was_inked for was_inked, is_inked in pairwise(inked)) == block  # runs of rows with ink
     assert ink[3 * scale :].any() == bool(agent)
     if block:  # in the middle, up to a pixel; the grid line is the cell's first pixel
         rows = np.flatnonzero(inked)

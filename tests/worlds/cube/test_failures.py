@@ -38,8 +38,8 @@ def found(
     options: CubeOptions | None = None,
 ) -> list[Tag]:
     """Play one plan an agent, for goal block_0, and return the tags, read back from the file."""
-    given = {f"agent_{i}": [Plan(tuple(map(act, some)), "block_0")] for i, some in plans.items()}
-    play(path, world(side, agents, blocks, horizon, options), Given(given))
+    plans_by_agent = {f"agent_{i}": [Plan(tuple(map(act, texts)), "block_0")] for i, texts in plans.items()}
+    play(path, world(side, agents, blocks, horizon, options), Given(plans_by_agent))
     return tags(read_log(path), finder("cube"))
 
 
@@ -266,8 +266,8 @@ def test_tags_of_any_episode(path: Path, agents: list[Cell], method: str, radius
         assert tag.goal is None or tag.goal in goals
         assert tag.text
         assert tag.source
-    for one, other in pairwise(result):
-        assert one.first <= other.first
+    for earlier, later in pairwise(result):
+        assert earlier.first <= later.first
     spans = [(tag.label, tag.goal, tag.agents, tag.first, tag.last) for tag in result]
     for label, goal, who, first, end in spans:  # like tags do not touch
-        assert not any((label, goal, who) == other[:3] and first < other[3] <= end + 1 for other in spans)
+        assert not any((label, goal, who) == later[:3] and first < later[3] <= end + 1 for later in spans)

@@ -29,7 +29,7 @@ B0, B1 = Entity("block", 0), Entity("block", 1)
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "distance"),
+    ("first", "second", "distance"),
     [
         ("agent_0", "agent_2", 3),
         ("agent_0", (0, 0), 5),
@@ -40,9 +40,9 @@ B0, B1 = Entity("block", 0), Entity("block", 1)
         ((3, 4), 0, 0),
     ],
 )
-def test_distance_is_manhattan_to_the_nearest_cell(one: object, other: object, distance: int) -> None:
-    assert geometry.get_distance(SCENE, one, other) == distance  # type: ignore[arg-type]
-    assert geometry.get_distance(SCENE, other, one) == distance  # type: ignore[arg-type]
+def test_distance_is_manhattan_to_the_nearest_cell(first: object, second: object, distance: int) -> None:
+    assert geometry.get_distance(SCENE, first, second) == distance  # type: ignore[arg-type]
+    assert geometry.get_distance(SCENE, second, first) == distance  # type: ignore[arg-type]
 
 
 def test_an_agent_on_the_face_or_in_line_behind_it_is_aligned() -> None:

@@ -189,10 +189,10 @@ def test_wrong_rules_are_refused(rules: dict[str, Any]) -> None:
         EpisodeRules(**rules)
 
 
-def same(one: CubeState, other: CubeState) -> bool:
+def same(first: CubeState, second: CubeState) -> bool:
     """Whether two states hold equal arrays."""
     names = ["grid", "agent_cell", "agent_from", "pushed_at", "blocks", "pushes", "episodes", "reward", "ended"]
-    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
+    return all(np.array_equal(getattr(first, name), getattr(second, name)) for name in names)
 
 
 def test_states_are_loaded_copied_and_pickled_whole() -> None:

@@ -388,15 +388,15 @@ def scene_of(layout: Layout, rules: EpisodeRules) -> Scene:
 
 def compare(state: CubeState, env: int, scene: Scene) -> None:
     """Assert that the kernel and the reference agree on everything."""
-    now = state.steps[env]
-    assert now == scene.steps
+    step_number = state.steps[env]
+    assert step_number == scene.steps
     assert dict(enumerate(agents_of(state, env))) == scene.agents
     live = np.flatnonzero(state.delivered_at[env] == 0)
     where = blocks_of(state, env)
     assert {int(b): (int(state.block_weight[env, b]), where[b]) for b in live} == scene.blocks
-    moved = np.flatnonzero(state.moved_at[env] == now) if now else ()
+    moved = np.flatnonzero(state.moved_at[env] == step_number) if step_number else ()
     assert {int(b): int(state.moved_dir[env, b]) for b in moved} == scene.moved
-    delivered = np.flatnonzero(state.delivered_at[env] == now) if now else ()
+    delivered = np.flatnonzero(state.delivered_at[env] == step_number) if step_number else ()
     assert set(map(int, delivered)) == scene.delivered
     assert set(map(int, np.flatnonzero(state.agent_result[env] == PUSHED))) == scene.pushed
     assert set(map(int, np.flatnonzero(state.agent_result[env] == WALKED))) == scene.walked
@@ -481,17 +481,17 @@ def mirrored(layout: Layout) -> Layout:
 def test_up_and_down_are_mirror_images(run: tuple[Layout, int, ForceScope]) -> None:
     layout, seed, scope = run
     rng = np.random.default_rng(seed)
-    one, other = (make_state(scene, EpisodeRules(force_scope=scope)) for scene in (layout, mirrored(layout)))
+    upright, turned = (make_state(scene, EpisodeRules(force_scope=scope)) for scene in (layout, mirrored(layout)))
     swap = np.array([STAY, DOWN, UP, LEFT, RIGHT])
     for _ in range(10):
         # UP and DOWN are resolved in this order, so a step uses only one of them to stay symmetric.
         actions = rng.choice([STAY, int(rng.choice([UP, DOWN])), int(rng.choice([LEFT, RIGHT]))], len(layout.agents))
         if len({LEFT, RIGHT} & set(actions.tolist())) and len({UP, DOWN} & set(actions.tolist())):
             actions[np.isin(actions, [LEFT, RIGHT])] = STAY
-        step(one, actions)
-        step(other, swap[actions])
-        flipped = other.grid[0, ::-1]
-        assert np.array_equal(one.grid[0], flipped)
+        step(upright, actions)
+        step(turned, swap[actions])
+        flipped = turned.grid[0, ::-1]
+        assert np.array_equal(upright.grid[0], flipped)
 
 
 @given(runs, st.randoms(use_true_random=False))
@@ -500,14 +500,14 @@ def test_block_ids_do_not_matter(run: tuple[Layout, int, ForceScope], shuffle: o
     layout, seed, scope = run
     order = np.random.default_rng(seed).permutation(len(layout.blocks))
     renamed = Layout(layout.grid_size, layout.agents, tuple(layout.blocks[b] for b in order))
-    one, other = (make_state(scene, EpisodeRules(force_scope=scope)) for scene in (layout, renamed))
+    first, second = (make_state(scene, EpisodeRules(force_scope=scope)) for scene in (layout, renamed))
     rng = np.random.default_rng(seed)
     for _ in range(10):
         actions = biased_actions(rng, (1, len(layout.agents)))
-        step(one, actions)
-        step(other, actions)
-        assert agents_of(one) == agents_of(other)
-        assert [blocks_of(one)[b] for b in order] == blocks_of(other)
+        step(first, actions)
+        step(second, actions)
+        assert agents_of(first) == agents_of(second)
+        assert [blocks_of(first)[b] for b in order] == blocks_of(second)
 
 
 @given(runs)

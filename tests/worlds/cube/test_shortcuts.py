@@ -75,19 +75,19 @@ def plain_staging(here: SymbolicState, block: int, face: str) -> list[Cell]:
 
 
 def plain_chain(here: SymbolicState, block: int, direction: str) -> set[int]:
-    found = {block}
+    members = {block}
     while True:
-        cells = [cell for one in found for cell in geometry.cells_outside(here.blocks[one], direction)]
-        more = {other for other, square in here.open_blocks if any(map(square.contains, cells))} - found
+        cells = [cell for member in members for cell in geometry.cells_outside(here.blocks[member], direction)]
+        more = {other for other, square in here.open_blocks if any(map(square.contains, cells))} - members
         if not more:
-            return found
-        found |= more
+            return members
+        members |= more
 
 
 def plain_lined_up(here: SymbolicState, agent: AgentId, block: int, face: str) -> SymbolicState:
     """Line one agent up at a face, from nothing but the state."""
     here = fresh(here)
-    if agent in {one for line in geometry.lines(here, block, face) for one in line.agents}:
+    if agent in {teammate for line in geometry.lines(here, block, face) for teammate in line.agents}:
         return here
     away = SymbolicState(here.side, {**here.agents, agent: (-2, -2)}, dict(here.blocks))
     free = [line for line in geometry.lines(away, block, face) if line.next is not None]
@@ -103,7 +103,7 @@ def plain_lined_up(here: SymbolicState, agent: AgentId, block: int, face: str) -
 
 def plain_gathered(here: SymbolicState, block: int, face: str, need: int) -> SymbolicState:
     here = fresh(here)
-    aligned = {one for line in geometry.lines(here, block, face) for one in line.agents}
+    aligned = {teammate for line in geometry.lines(here, block, face) for teammate in line.agents}
     others = [agent for agent in here.agents if agent not in aligned]
     others.sort(key=lambda agent: geometry.get_distance(here, agent, block))
     for agent in others[: max(0, need - len(aligned))]:
@@ -120,18 +120,18 @@ def plain_shifted(here: SymbolicState, block: int, direction: str, steps: int) -
         rows, cols = DELTA[direction]
         lane = [replace_square(square, rows * i, cols * i) for i in range(1, steps + 1)]
         rest = [other for name, other in here.open_blocks if name != block]
-        clear = not any(overlap(one, other) for one in lane for other in rest)
+        clear = not any(overlap(member, other) for member in lane for other in rest)
         leap = steps if clear else 1
         chain = plain_chain(here, block, direction)
-        weight = sum(here.blocks[one].weight for one in chain)
-        if weight > len(here.agents) or any(geometry.cells_to_edge(here, one, direction) == 0 for one in chain):
+        weight = sum(here.blocks[member].weight for member in chain)
+        if weight > len(here.agents) or any(geometry.cells_to_edge(here, member, direction) == 0 for member in chain):
             break
         blocks = dict(here.blocks)
-        for one in chain:
-            moved = replace_square(blocks[one], rows * leap, cols * leap)
+        for member in chain:
+            moved = replace_square(blocks[member], rows * leap, cols * leap)
             home = direction == "right" and moved.col + moved.weight >= here.side
-            blocks[one] = Square(moved.weight, -1, -1, True) if home else moved
-        behind = {one for line in geometry.lines(here, block, OPPOSITE[direction]) for one in line.agents}
+            blocks[member] = Square(moved.weight, -1, -1, True) if home else moved
+        behind = {member for line in geometry.lines(here, block, OPPOSITE[direction]) for member in line.agents}
         agents = {
             agent: (row + rows * leap, col + cols * leap) if agent in behind else (row, col)
             for agent, (row, col) in here.agents.items()
@@ -145,12 +145,12 @@ def replace_square(square: Square, rows: int, cols: int) -> Square:
     return Square(square.weight, square.row + rows, square.col + cols)
 
 
-def overlap(one: Square, other: Square) -> bool:
+def overlap(first: Square, second: Square) -> bool:
     return (
-        one.row < other.row + other.weight
-        and other.row < one.row + one.weight
-        and one.col < other.col + other.weight
-        and other.col < one.col + one.weight
+        first.row < second.row + second.weight
+        and second.row < first.row + first.weight
+        and first.col < second.col + second.weight
+        and second.col < first.col + first.weight
     )
 
 
@@ -164,7 +164,7 @@ def test_faces_chains_and_lines(here: SymbolicState, pick: int, face: str) -> No
     assert geometry.aligned_agents(here, block, face) == aligned
     assert {agent for agent in here.agents if geometry.face_of(here, agent, block) == face} == aligned
     free = [((len(line.agents), line.offset), line.next) for line in lines if line.next is not None]
-    assert targets(here, block, face) == sorted(free, key=lambda one: one[0])
+    assert targets(here, block, face) == sorted(free, key=lambda target: target[0])
 
 
 @given(here=states, pick=st.integers(0, 50), face=faces, need=st.integers(1, 16))

@@ -312,13 +312,13 @@ def test_copies_are_fresh_and_own_buffers_are_read_only() -> None:
 
         own = vector_env(8, num_envs=4, observation=observation, copy=False)
         own.reset(seed=0)
-        one = own.step(actions)
-        rewards = np.array(one[1])
-        two = own.step(actions)
-        assert all(np.shares_memory(a, b) for a, b in zip(one[:4], two[:4], strict=True))
-        assert not any(part.flags.writeable for part in two[:4])  # type: ignore[union-attr]
+        first = own.step(actions)
+        rewards = np.array(first[1])
+        second = own.step(actions)
+        assert all(np.shares_memory(a, b) for a, b in zip(first[:4], second[:4], strict=True))
+        assert not any(part.flags.writeable for part in second[:4])  # type: ignore[union-attr]
         with pytest.raises(ValueError, match="read-only"):
-            two[1][0] = 3.0
+            second[1][0] = 3.0
         assert rewards.shape == (4,)
 
 

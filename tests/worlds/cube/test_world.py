@@ -194,21 +194,21 @@ def test_attempts_have_no_more_than_they_need_and_succeed_only_with_all() -> Non
 
 def classes(reports: list[StepResult], agents: int) -> Counter[str]:
     """Class every agent-step by what it was spent on, first match first."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for report in reports:
         assert len(report.outcomes) == agents
         for outcome in report.outcomes.values():
             if not outcome.legal:
-                found["invalid"] += 1
+                counts["invalid"] += 1
             elif not outcome.effect and outcome.blocker is not None:
-                found["blocked"] += 1
+                counts["blocked"] += 1
             elif outcome.effect:
-                found["work"] += 1
+                counts["work"] += 1
             elif outcome.ready is not None:
-                found["sync"] += 1
+                counts["sync"] += 1
             else:
-                found["move" if outcome.moved else "idle"] += 1
-    return found
+                counts["move" if outcome.moved else "idle"] += 1
+    return counts
 
 
 def test_the_golden_example_is_accounted_for() -> None:
@@ -242,10 +242,10 @@ def test_the_golden_example_is_accounted_for() -> None:
 
 def test_parts_are_made_once_and_shared_by_the_team() -> None:
     here = world(10, [(4, 0), (5, 0)], [W1])
-    one, other = here.view("agent_0"), here.view("agent_1")
-    assert one.known is other.known is one.facts
-    assert one.goals is other.goals
-    assert len(one.recall) == 0
+    first, second = here.view("agent_0"), here.view("agent_1")
+    assert first.known is second.known is first.facts
+    assert first.goals is second.goals
+    assert len(first.recall) == 0
 
 
 def test_the_history_holds_the_primitive_expansion() -> None:
@@ -415,8 +415,8 @@ def test_feedback_is_composed_by_the_user() -> None:
     assert team["distance"] == 5 + 7
     assert team["deficit_block_0"] == 0
     assert team["deficit_block_1"] == 2
-    one = transition.agent_feedback(effects, "agent_0")
-    assert (one.position, one.blocker, one.deficit, one.nearest) == ((4, 3), "agent_1", 0, 1)
+    own = transition.agent_feedback(effects, "agent_0")
+    assert (own.position, own.blocker, own.deficit, own.nearest) == ((4, 3), "agent_1", 0, 1)
     assert transition.agent_feedback(effects, "agent_2").places == ()
 
 

@@ -255,6 +255,8 @@ def test_what_nobody_saw_changes_no_row_and_no_word(seed: int, shared: bool) -> 
     second = play(twin)
     rows, others = observe.observations(one, first)[1:], observe.observations(twin, second)[1:]
     assert np.array_equal(rows, others)
+    assert not np.array_equal(observe.true_codes(one.land), observe.true_codes(twin.land))
+    assert all(np.array_equal(first.seen(owner), second.seen(owner)) for owner in range(owners))
     for agent in range(team.size):
         words, same = (
             text.describe(text.agent_situation(running, seen, agent))

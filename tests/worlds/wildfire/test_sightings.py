@@ -33,7 +33,6 @@ from tests.worlds.wildfire.maps import cut_trees, douse, flat, rough
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from teamworld.worlds.wildfire.observe import Sightings
     from teamworld.worlds.wildfire.state import Incident, Terrain
 
 
@@ -253,37 +252,6 @@ def test_bad_input(value: object) -> None:
     running = started(flat(12), Team(1))
     with pytest.raises(UserError, match="shared_map must be True or False"):
         observe.begin_sightings(running, shared_map=value)  # type: ignore[arg-type]
-
-
-@settings(max_examples=25, deadline=None)
-@given(seed=st.integers(0, 10**6), shared=st.booleans())
-def test_twins_that_differ_where_nobody_looks_are_seen_alike(seed: int, shared: bool) -> None:
-    rng = np.random.default_rng(seed)
-    size, team = 70, Team(2, 1, 1)
-    one = started(rough(seed, size), team, (20, 20))
-    ways = [np.clip(rng.normal(25, 9, (team.size, 2)), 0, size - 1) for _ in range(3)]
-
-    def play(running: Incident) -> Sightings:
-        seen = observe.begin_sightings(running, shared_map=shared)
-        for way in ways:
-            send(running, way)
-            seen.look(running)
-        send(running, np.full((team.size, 2), 20.0))
-        return seen
-
-    first = play(one)
-    known = np.logical_or.reduce([first.seen(k) > 0 for k in range(1 if shared else team.size)])
-    twin = one.copy()
-    scramble(twin, rng, share=1.0)
-    for name in ("burn", "trees", "land", "building", "wet_until"):
-        mine, other = one.land.inner(getattr(one.land, name)), twin.land.inner(getattr(twin.land, name))
-        other[known] = mine[known]
-    hidden = ~known[twin.civilians.y, twin.civilians.x]
-    twin.civilians.state[~hidden] = DEAD
-    second = play(twin)
-    assert not np.array_equal(observe.true_codes(one.land), observe.true_codes(twin.land))
-    for owner in range(1 if shared else team.size):
-        assert np.array_equal(first.seen(owner), second.seen(owner))
 
 
 def test_any_size_of_map_fits_the_tiles() -> None:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from teamworld.worlds.wildfire.knowledge import Fires, Knowledge
     from teamworld.worlds.wildfire.physics import StepEffects
-    from teamworld.worlds.wildfire.state import Incident
+    from teamworld.worlds.wildfire.state import Incident, Units
 
 
 GoalStatus = Literal["open", "done", "lost"]
@@ -242,24 +242,6 @@ def _guarded(dead: int, size: int, out: bool) -> GoalStatus:
     return "done" if out else "open"
 
 
-class UnitsBefore(NamedTuple):
-    """The units before a step."""
-
-    carries: npt.NDArray[np.int32]
-    alive: npt.NDArray[np.bool_]
-    places: npt.NDArray[np.int32]
-    water: npt.NDArray[np.int8]
-    aboard: npt.NDArray[np.int32]
-
-
-def copy_units(incident: Incident) -> UnitsBefore:
-    """Return the state of the units before a step, copied."""
-    units = incident.units
-    return UnitsBefore(
-        units.carries.copy(), units.alive.copy(), units.places(), units.water.copy(), units.aboard.copy()
-    )
-
-
 class Standing(NamedTuple):
     """How a goal stands after a step."""
 
@@ -302,7 +284,7 @@ class GoalTracker:
         self._opened.update(new)
         return [GoalEvent(goal, "opened", 0.0, ()) for goal in new]
 
-    def step(self, incident: Incident, start: UnitsBefore, effects: StepEffects, fires: Fires) -> list[GoalEvent]:
+    def step(self, incident: Incident, start: Units, effects: StepEffects, fires: Fires) -> list[GoalEvent]:
         """Return the goal events of the step."""
         events: list[GoalEvent] = []
         for goal, share, status, participants in self._standings(incident, start, effects, fires):
@@ -317,9 +299,7 @@ class GoalTracker:
                 events.append(GoalEvent(goal, status, 0.0, participants))
         return events
 
-    def _standings(
-        self, incident: Incident, start: UnitsBefore, effects: StepEffects, fires: Fires
-    ) -> Iterator[Standing]:
+    def _standings(self, incident: Incident, start: Units, effects: StepEffects, fires: Fires) -> Iterator[Standing]:
         """Yield how each goal stands."""
         mission = self._mission
         if not mission.known:
@@ -364,20 +344,20 @@ class GoalTracker:
             near = [row for row in busy if min(dist(places[row], cell) for cell in cells) <= reach[row]]
             yield Standing(goal, 1 - left / (3 * len(cells)), "open" if left else "done", self._agents(near))
 
-    def _transport(self, incident: Incident, start: UnitsBefore) -> Standing:
+    def _transport(self, incident: Incident, start: Units) -> Standing:
         share = count_transported(incident) / incident.level.team.firefighters
-        target, places = incident.instance.target, incident.units.places()
+        target, places, before = incident.instance.target, incident.units.places(), start.places()
         arrived = [
             row
             for row, (x, y) in enumerate(places.tolist())
             if target is not None
             and incident.units.alive[row]
             and in_zone((x, y), target)
-            and (start.aboard[row] != NOBODY or (places[row] != start.places[row]).any())
+            and (start.aboard[row] != NOBODY or (places[row] != before[row]).any())
         ]
         return Standing("transport_0", share, _status(share), self._agents(arrived))
 
-    def _people(self, incident: Incident, start: UnitsBefore, fires: Fires) -> Iterator[Standing]:
+    def _people(self, incident: Incident, start: Units, fires: Fires) -> Iterator[Standing]:
         civilians, carries = incident.civilians, incident.units.carries
         clusters = np.array([cluster_of(number, incident) for number in range(len(civilians))])
         released = np.flatnonzero((start.carries != NOBODY) & (carries == NOBODY)).tolist()
@@ -403,7 +383,7 @@ ConstraintCounts: TypeAlias = dict[Constraint, int]
 
 def joint_attempts(
     incident: Incident,
-    start: UnitsBefore,
+    start: Units,
     commands: npt.NDArray[np.int64],
     effects: StepEffects,
     mission: Mission,
@@ -432,10 +412,11 @@ def _attempt(
 
 
 def _boarding(
-    row: int, goal: GoalId, incident: Incident, start: UnitsBefore, effects: StepEffects, names: Sequence[AgentId]
+    row: int, goal: GoalId, incident: Incident, start: Units, effects: StepEffects, names: Sequence[AgentId]
 ) -> Attempt:
     on_foot = start.alive & (incident.units.kind == FIREFIGHTER) & (start.aboard == NOBODY)
-    near = [k for k in np.flatnonzero(on_foot).tolist() if dist(start.places[k], start.places[row]) < BOARDING_REACH]
+    places = start.places()
+    near = [k for k in np.flatnonzero(on_foot).tolist() if dist(places[k], places[row]) < BOARDING_REACH]
     boarded = np.flatnonzero((incident.units.aboard == row) & (start.aboard == NOBODY)).tolist()
     has_seats = int((start.aboard == row).sum()) < SEATS
     joined = bool(effects.effect[row])
@@ -451,9 +432,9 @@ def _boarding(
 
 
 def _lifting(
-    row: int, incident: Incident, start: UnitsBefore, effects: StepEffects, mission: Mission, names: Sequence[AgentId]
+    row: int, incident: Incident, start: Units, effects: StepEffects, mission: Mission, names: Sequence[AgentId]
 ) -> Attempt:
-    civilians, at, aim = incident.civilians, start.places[row], int(incident.units.carries[row])
+    civilians, at, aim = incident.civilians, start.place(row), int(incident.units.carries[row])
     if aim == NOBODY:
         aim = min(range(len(civilians)), key=lambda k: (dist(at, (civilians.x[k], civilians.y[k])), k))
     cluster = cluster_of(aim, incident)

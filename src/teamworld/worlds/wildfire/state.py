@@ -706,8 +706,7 @@ def _terrain(parts: dict[str, Any]) -> Terrain:
         wind=np.stack(wind).astype(np.float32),
         building=building,
         burnable=burnable,
-        relief_m=_number(parts, "relief_m", 890.0),
-        cell_m=_number(parts, "cell_m", 30.0),
+        **{name: _plain(parts[name]) for name in ("relief_m", "cell_m") if name in parts},
     )
 
 
@@ -738,8 +737,6 @@ def _layer(
     return layer.astype(np.int64 if whole else np.float64)
 
 
-def _number(parts: dict[str, Any], name: str, default: float) -> float:
-    value = parts.get(name, default)
-    if isinstance(value, bool) or np.ndim(value) != 0 or np.asarray(value).dtype.kind not in "iuf":
-        raise UserError(f"{name} must be a number of metres, got {brief(value)}")
-    return float(value)
+def _plain(value: Any) -> Any:  # noqa: ANN401  (``Terrain`` checks it)
+    """Return the number that an array without dimensions holds; anything else as it came."""
+    return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value

@@ -6,6 +6,7 @@ a state that the world made; it is no fact, for there would be thousands. Cells 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -336,66 +337,65 @@ def expected_facts(state: SymbolicState) -> Facts:
 
 
 def _read(facts: Facts) -> SymbolicState:
-    values: dict[tuple[str, str], dict[int, object]] = {}
-    agents: dict[str, dict[str, object]] = {}
-    burns: dict[str, dict[int, list[Cell]]] = {"BURNS": {}, "BURNT": {}}
+    told: dict[tuple[str, str], dict[Any, Any]] = defaultdict(dict)
+    """The first value by kind and predicate, then by number."""
+    agents: dict[str, dict[str, object]] = defaultdict(dict)
+    burns: dict[str, dict[int, list[Cell]]] = {"BURNS": defaultdict(list), "BURNT": defaultdict(list)}
     for fact in facts:
-        if not _is_on_map(fact.value):
+        subject, predicate, value = fact.subject, fact.predicate, fact.value
+        if not _is_on_map(value):
             continue
-        if isinstance(fact.subject, str):
-            agents.setdefault(fact.subject, {}).setdefault(fact.predicate, fact.value)
-        elif fact.predicate in burns and isinstance(fact.value, tuple):
-            burns[fact.predicate].setdefault(fact.subject.id, []).append(fact.value)
+        if isinstance(subject, str):
+            agents[subject].setdefault(predicate, value)
+        elif predicate in burns and isinstance(value, tuple):
+            burns[predicate][subject.id].append(value)
         else:
-            values.setdefault((fact.subject.kind, fact.predicate), {}).setdefault(fact.subject.id, fact.value)
+            told[subject.kind, predicate].setdefault(subject.id, value)
 
-    def of(kind: str, predicate: str) -> dict[int, object]:
-        return values.get((kind, predicate), {})
+    def cells(kind: str, predicate: str = "AT") -> dict[int, Cell]:
+        return {number: cell for number, cell in told[kind, predicate].items() if isinstance(cell, tuple)}
 
-    def number_of(value: object) -> int | None:
-        return value.id if isinstance(value, Entity) else None
+    def numbers(kind: str) -> dict[int, int]:
+        return {number: thing.id for number, thing in told[kind, "IN"].items() if isinstance(thing, Entity)}
 
-    fires, states = (
-        sorted({*of("fire", "STATE"), *of("fire", "AT"), *burns["BURNS"], *burns["BURNT"]}),
-        of("fire", "STATE"),
+    trees, lines = told["target", "TREES"], numbers("target")
+    status, origins, roots = told["fire", "STATE"], cells("fire"), numbers("fire")
+    places, was, kept, clusters = (
+        cells("civilian"),
+        cells("civilian", "WAS"),
+        told["civilian", "STATE"],
+        numbers("civilian"),
     )
-    lines, at, kept = of("target", "IN"), of("civilian", "AT"), of("civilian", "STATE")
-    targets = {
-        number: TargetCell(cell, _whole(of("target", "TREES").get(number, 3)), number_of(lines.get(number)))
-        for number, cell in of("target", "AT").items()
-        if isinstance(cell, tuple)
-    }
-    cells: dict[str, dict[int, Cell]] = {
-        kind: {number: cell for number, cell in of(kind, "AT").items() if isinstance(cell, tuple)}
-        for kind in ("zone", "water", "fire", "cluster", "sector", "civilian")
-    }
     return SymbolicState(
         agents={agent: _agent_state(parts) for agent, parts in agents.items() if "AT" in parts},
-        targets=targets,
-        zone=cells["zone"].get(0),
-        water=cells["water"],
+        targets={
+            number: TargetCell(cell, _whole(trees.get(number, 3)), lines.get(number))
+            for number, cell in cells("target").items()
+        },
+        zone=cells("zone").get(0),
+        water=cells("water"),
         fires={
             number: FireState(
                 tuple(burns["BURNS"].get(number, ())),
-                cells["fire"].get(number),
-                states.get(number) == "out",
+                origins.get(number),
+                status.get(number) == "out",
                 tuple(burns["BURNT"].get(number, ())),
-                number_of(of("fire", "IN").get(number)),
+                roots.get(number),
             )
-            for number in fires
+            for number in sorted({*status, *told["fire", "AT"], *burns["BURNS"], *burns["BURNT"]})
         },
         people={
             number: CivilianState(
-                cells["civilian"].get(number),
-                kept.get(number, "free" if number in at else "held"),  # type: ignore[arg-type]
-                number_of(cluster) or 0,
-                was if isinstance(was := of("civilian", "WAS").get(number), tuple) else None,
+                places.get(number),
+                kept.get(number, "free" if number in told["civilian", "AT"] else "held"),
+                clusters.get(number, 0),
+                was.get(number),
             )
-            for number, cluster in sorted(of("civilian", "IN").items())
+            for number in sorted(told["civilian", "IN"])
         },
-        clusters=cells["cluster"],
-        sectors=cells["sector"],
-        unseen={number: percent for number, percent in of("sector", "UNSEEN").items() if isinstance(percent, int)},
+        clusters=cells("cluster"),
+        sectors=cells("sector"),
+        unseen={number: share for number, share in told["sector", "UNSEEN"].items() if isinstance(share, int)},
     )
 
 

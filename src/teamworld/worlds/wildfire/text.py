@@ -141,21 +141,13 @@ class AgentSituation(NamedTuple):
     weather: Weather | None = None
 
 
-def agent_situation(
-    incident: Incident,
-    sightings: Sightings,
-    agent: int,
-    *,
-    weather: bool = False,
-    names: Sequence[str] | None = None,
-) -> AgentSituation:
+def agent_situation(incident: Incident, sightings: Sightings, agent: int, *, weather: bool = False) -> AgentSituation:
     """Return the situation of one agent (its row in ``Units``).
 
-    With ``weather`` it feels wind, height and moisture at its place; the benchmark hides them. ``names`` are those of
-    all agents, ``observe.agent_names`` if None.
+    With ``weather`` it feels wind, height and moisture at its place; the benchmark hides them.
     """
     units = incident.units
-    names = agent_names(units) if names is None else names
+    names = agent_names(units)
     seen = observation(incident, sightings, agent)
     reach = len(seen.window)  # a window's width, on both axes
     if not sightings.shared and seen.kind != DESTROYED:
@@ -395,7 +387,7 @@ def view_text(incident: Incident, sightings: Sightings, row: int, view: Wildfire
         seen = observe.observation(incident, sightings, row)
         place = f"{view.agent} at ({seen.x}, {seen.y}), the cell between asterisks"
         return f"{place}. Legend: {grid_legend()}.\n{grid_text(seen.window)}"
-    about = agent_situation(incident, sightings, row, weather=weather, names=view.names)
+    about = agent_situation(incident, sightings, row, weather=weather)
     lines = [f"Timestep {view.t} of {view.t + view.steps_left}. Cells are (x, y).", describe(about), *known_lines(view)]
     for outcome in view.history[-TAIL:]:
         why = f" ({outcome.reason})" if outcome.reason else ""

@@ -26,8 +26,6 @@ from teamworld.worlds.wildfire import draw, observe, physics, text
 from teamworld.worlds.wildfire.domain import WildfireDomain
 from teamworld.worlds.wildfire.goals import (
     GoalTracker,
-    UnitsBefore,
-    copy_units,
     find_failures,
     goals_in,
     joint_attempts,
@@ -47,7 +45,7 @@ if TYPE_CHECKING:
 
     from teamworld.worlds.wildfire.levels import WildfireInstance
     from teamworld.worlds.wildfire.physics import StepEffects
-    from teamworld.worlds.wildfire.state import Incident
+    from teamworld.worlds.wildfire.state import Incident, Units
 
 
 @dataclass(eq=False)
@@ -76,11 +74,6 @@ class WildfireView(FactsView[WildfireFrame]):
     def is_able(self) -> bool:
         """False while a helicopter carries it."""
         return self.state.agents[self._agent].aboard is None
-
-    @property
-    def names(self) -> Sequence[AgentId]:
-        """All agents, in the order of their ids."""
-        return tuple(self._now.domain.mission.kinds)
 
     @property
     def state(self) -> SymbolicState:
@@ -127,7 +120,6 @@ class WildfireWorld(TeamWorld[RunningSkill]):
             rules_for(task.edition), burnt_kills=options.burnt_kills, riders_count=options.riders_count
         )
         self._names = tuple(observe.agent_names(begin_incident(instance, 0).units))
-        self._row = {name: row for row, name in enumerate(self._names)}
         kinds = {name: name.rpartition("_")[0] for name in self._names}
         self._mission = Mission(
             task=task.task,
@@ -184,8 +176,7 @@ class WildfireWorld(TeamWorld[RunningSkill]):
         self._tracker = GoalTracker(self._incident, self._mission, self._names, stores)
         self._look()
         self._tracker.open(self._known_goals())
-        start = copy_units(self._incident)
-        self._tracker.step(self._incident, start, _no_effects(self._incident), self._fires)
+        self._tracker.step(self._incident, self._incident.units.copy(), _no_effects(self._incident), self._fires)
 
     def view(self, agent: AgentId) -> WildfireView:
         """Return what a living agent may know now.
@@ -198,7 +189,8 @@ class WildfireWorld(TeamWorld[RunningSkill]):
 
     def _advance(self) -> StepResult:
         commands = np.array([self._command(name) for name in self._names], np.int64).reshape(-1, 3)
-        start, units = copy_units(self._incident), self._incident.units
+        units = self._incident.units
+        start = units.copy()
         effects = physics.step(self._incident, commands)
         self._look()
         events = self._tracker.step(self._incident, start, effects, self._fires)
@@ -233,9 +225,8 @@ class WildfireWorld(TeamWorld[RunningSkill]):
         return draw.snapshot(self._incident)
 
     def _shown(self, agent: AgentId, form: str) -> str:
-        return text.view_text(
-            self._incident, self._sightings, self._row[agent], self.view(agent), form, self._options.weather
-        )
+        row = self._names.index(agent)
+        return text.view_text(self._incident, self._sightings, row, self.view(agent), form, self._options.weather)
 
     # ---- one step
 
@@ -281,14 +272,12 @@ class WildfireWorld(TeamWorld[RunningSkill]):
         skill = self._executor.running.get(name)
         return STAY if skill is None else skill.command(self._mission, self._knowledge[name].state)
 
-    def _outcomes(
-        self, start: UnitsBefore, commands: npt.NDArray[np.int64], effects: StepEffects
-    ) -> dict[AgentId, Outcome]:
+    def _outcomes(self, start: Units, commands: npt.NDArray[np.int64], effects: StepEffects) -> dict[AgentId, Outcome]:
         """Return the outcome of every agent that was alive when the step began."""
         above = physics.rows_over_fire(self._incident) if self._mission.task == "scout" else []
         outcomes = {}
         for row in np.flatnonzero(start.alive).tolist():
-            name, (x, y) = self._names[row], start.places[row].tolist()
+            name = self._names[row]
             reason = agents.REASONS[int(effects.reason[row])]
             primitive = PrimitiveResult(
                 bool(effects.moved[row]), bool(effects.effect[row]), reason, int(effects.felled[row])
@@ -300,7 +289,7 @@ class WildfireWorld(TeamWorld[RunningSkill]):
                 effect=primitive.effect,
                 primitives=(text.primitive_name(self._mission.kinds[name], commands[row]),),
                 start=self._incident.t - 1,
-                place=(x, y),
+                place=start.place(row),
                 ready="scout_0" if above == [row] else None,
             )
             outcomes[name] = self._judge(name, outcome, primitive)

@@ -212,12 +212,7 @@ def _shape(thing: str, side: int, less: int = 0) -> npt.NDArray[np.bool_]:
 
 
 def figure(
-    static: Static,
-    snapshot: Snapshot,
-    *,
-    seen: Codes | None = None,
-    windows: Collection[int] = (),
-    title: str | None = None,
+    static: Static, snapshot: Snapshot, *, seen: Codes | None = None, windows: Collection[int] = (), title: str = ""
 ) -> Figure:
     """Draw a moment as a figure with a legend (extra ``[plots]``).
 
@@ -226,7 +221,7 @@ def figure(
         snapshot: The moment.
         seen: (N, N) codes as ``Sightings.seen`` has them, to draw what is known in place of what is.
         windows: Rows of agents whose windows are outlined, with a solid line what they reveal.
-        title: What to write above; level and step if None.
+        title: What to write above; level and step if empty.
 
     Raises:
         UserError: If matplotlib is not installed.
@@ -248,7 +243,7 @@ def figure(
     _draw_people(axes, people)
     _draw_team(axes, _team(static, snapshot))
     _draw_windows(axes, static, snapshot, windows)
-    axes.set_title(f"{static['level']}, step {snapshot['t']}" if title is None else title, fontsize=9)
+    axes.set_title(title or f"{static['level']}, step {snapshot['t']}", fontsize=9)
     axes.set_xlabel("x, cells (to the east)", fontsize=8)
     axes.set_ylabel("y, cells (to the south)", fontsize=8)
     axes.tick_params(labelsize=7)

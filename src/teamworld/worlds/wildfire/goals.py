@@ -530,13 +530,7 @@ RULES: Final[Sequence[Callable[[Static, Team, Steps], Iterator[FailureSpan]]]] =
 
 
 def find_failures(static: Static, team: Team, passages: Steps) -> list[FailureSpan]:
-    """Return the failures that the passages of a wildfire episode show; implements ``contract.FailureFinder``.
-
-    Args:
-        static: As ``draw.static`` has it.
-        team: The agents, in the order of the snapshots.
-        passages: The steps from 0 on, none left out.
-    """
+    """Return the failures that the passages of an episode show, the steps from 0 on; a ``FailureFinder``."""
     return [finding for rule in RULES for finding in rule(static, team, passages)]
 
 

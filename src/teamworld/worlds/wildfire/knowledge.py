@@ -135,12 +135,7 @@ class Fires:
 
 
 def _label_caught(labels: Labels, caught: npt.NDArray[np.bool_]) -> None:
-    """Give each cell that has caught fire the fire of its neighbours, the oldest first; what touches none the oldest.
-
-    Args:
-        labels: Of framed cells; changed in place.
-        caught: Of framed cells: whether they have caught fire.
-    """
+    """Give each cell that has caught fire the fire of its neighbours, the oldest of several; the first if none is."""
     while True:
         ys, xs = np.nonzero(caught & (labels < 0))
         if not len(ys):
@@ -288,15 +283,9 @@ class SeenMap:
         return int(first[0]), int(first[1]), danger
 
     def look(self, sightings: Sightings, agents: Iterable[int], t: int) -> tuple[SeenMap, npt.NDArray[np.int64]]:
-        """Return the map with what the owner's agents see now.
+        """Return the map with what the owner's living agents (rows) see now, and the cells seen for the first time.
 
-        Args:
-            sightings: After their look.
-            agents: Rows of those alive whose sight is the owner's.
-            t: Now.
-
-        Returns:
-            The new map, and (K, 2): x and y of the cells that were seen for the first time.
+        The cells are (K, 2): x and y.
         """
         fresh: dict[Key, Tile] = {}
         news = [NO_CELLS[:, :2]]
@@ -461,14 +450,7 @@ class Knowledge:
         return self._people.keys()
 
     def look(self, incident: Incident, sightings: Sightings, fires: Fires, living: LivingAgents) -> None:
-        """Update what is known with what is seen now.
-
-        Args:
-            incident: What goes on.
-            sightings: After their look.
-            fires: After theirs.
-            living: Those alive.
-        """
+        """Update what is known with what is seen now, after the look of ``sightings`` and ``fires``."""
         self.t = incident.t
         rows = living.rows if self.owner is None else [self.owner]
         self._ground, news = self._ground.look(sightings, rows, self.t)

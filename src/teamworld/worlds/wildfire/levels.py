@@ -145,15 +145,19 @@ class Level:
                 raise UserError(f"an event needs a known kind, a step from 0 on and a count from 1 on, got {event}")
 
     def _check_task(self) -> None:
-        if self.task in ("cut_sparse", "cut_lines") and self.targets == 0:
-            raise UserError(f"level {self.name} needs at least one target to cut: set targets")
-        if self.task in ("rescue", "both") and self.clusters * self.per_cluster == 0:
-            raise UserError(f"level {self.name} needs civilians: set clusters and per_cluster")
-        if self.task == "scout" and self.team.drones + self.team.helicopters == 0:
-            raise UserError(f"level {self.name} needs a drone or a helicopter to stay above the fire, got {self.team}")
-        hands = self.team.firefighters + (self.team.bulldozers if self.task.startswith("cut") else 0)
-        if self.task in ("transport", "rescue", "cut_sparse", "cut_lines") and hands == 0:
-            raise UserError(f"level {self.name} needs a firefighter, got {self.team}")
+        cuts, team = self.task.startswith("cut"), self.team
+        hands = team.firefighters + (team.bulldozers if cuts else 0)
+        needs = {
+            "at least one target to cut: set targets": cuts and not self.targets,
+            "civilians: set clusters and per_cluster": self.task in ("rescue", "both") and not self.civilians,
+            f"a drone or a helicopter to stay above the fire, got {team}": (
+                self.task == "scout" and not team.drones + team.helicopters
+            ),
+            f"a firefighter, got {team}": (cuts or self.task in ("transport", "rescue")) and not hands,
+        }
+        for need, is_missing in needs.items():
+            if is_missing:
+                raise UserError(f"level {self.name} needs {need}")
 
     @property
     def full_name(self) -> str:

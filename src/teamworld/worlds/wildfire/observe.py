@@ -184,11 +184,7 @@ class Sightings(Copyable):
 
 
 def begin_sightings(incident: Incident, *, shared_map: bool = True) -> Sightings:
-    """Return what is seen before the first step.
-
-    Args:
-        incident: Where everybody stands at the start.
-        shared_map: One map for the team, else one for each agent.
+    """Return what is seen before the first step, on one map for the team or on one for each agent.
 
     Raises:
         UserError: If ``shared_map`` is neither True nor False.
@@ -256,10 +252,7 @@ class ManagerRow(NamedTuple):
 def observations(incident: Incident, sightings: Sightings, out: F32 | None = None) -> F32:
     """Return what everybody observes: float32 of shape (A + 1, 3728), row 0 the manager's, row k agent k's.
 
-    Args:
-        incident: What goes on.
-        sightings: What was seen of it.
-        out: C-contiguous array of that shape to write into; a new one if None.
+    ``out`` is a C-contiguous array of that shape to write into; a new one if None.
 
     Raises:
         UserError: If ``out`` does not fit.

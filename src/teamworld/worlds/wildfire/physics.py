@@ -37,6 +37,7 @@ from teamworld.worlds.wildfire.kernels.agents import (
     FELLED,
     MOVED,
     REASON,
+    StepNotes,
     arrays,
     finish_work,
     fire_scouts,
@@ -44,7 +45,6 @@ from teamworld.worlds.wildfire.kernels.agents import (
     move_carried,
     move_units,
     note_seen,
-    notes_for,
     start_actions,
 )
 from teamworld.worlds.wildfire.kernels.fire import fuel_of, spread_of, walk_civilians
@@ -87,7 +87,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from teamworld.worlds.wildfire.kernels.agents import StepNotes
     from teamworld.worlds.wildfire.levels import Event, Level, WildfireInstance
 
     #: Indices into the framed arrays.
@@ -131,11 +130,8 @@ def step_civilians(incident: Incident, number: int) -> None:
 
     Each free one picks among the cells beside its own, each with equal chance, that have not caught fire and lie on
     the map without its last row and column; it stays if there is none. The draw is a hash of the seed, the
-    number of the step and the civilian's, so what one does never changes what another draws.
-
-    Args:
-        incident: What to change.
-        number: Of the step, 1 for the first of an instance.
+    number of the step (1 for the first of an instance) and the civilian's, so what one does never changes what another
+    draws.
     """
     civilians, land = incident.civilians, incident.land
     if len(civilians):
@@ -265,12 +261,7 @@ def set_water(land: Land, x: int, y: int, present: bool = True) -> bool:
 
 
 def run_events(incident: Incident, notes: StepNotes) -> tuple[Event, ...]:
-    """Run the events that are due, in the order of the script; return them.
-
-    Args:
-        incident: What to change.
-        notes: Where the deaths of agents are noted.
-    """
+    """Run the events that are due, in the order of the script, and note the deaths of agents; return the events."""
     due = [(number, event) for number, event in enumerate(incident.level.events) if event.t == incident.t]
     for number, event in due:
         cells = incident.instance.event_cells[number]
@@ -358,11 +349,10 @@ def step(incident: Incident, actions: npt.NDArray[np.integer]) -> StepEffects:
     primitives = _check_actions(actions, len(incident.units))
     alive = incident.units.alive.copy()
     before = incident.civilians.state.copy()
-    notes = notes_for(len(alive))
+    notes = StepNotes(np.zeros((len(alive), 10), np.int32), np.zeros((len(alive), 3)))
     script = run_events(incident, notes)
     units, civilians, land, rules = arrays(incident)
-    brought = np.full(len(civilians.state) - len(before), FREE, np.uint8)
-    before = np.concatenate([before, brought])
+    before = np.pad(before, (0, len(civilians.state) - len(before)), constant_values=FREE)
     going, workers = start_actions(primitives, units, civilians, land, rules, notes)
     kill_on_fire(units, civilians, land, rules, notes)
     tick = steps = 0
@@ -560,12 +550,7 @@ class Counters(NamedTuple):
 
 
 def counters(incident: Incident, explored: int | None = None) -> Counters:
-    """Return the counters.
-
-    Args:
-        incident: What to count in.
-        explored: Cells seen by the team, from its ``Sightings``.
-    """
+    """Return the counters; ``explored`` are the cells seen by the team, from its ``Sightings``."""
     land, units, civilians = incident.land, incident.units, incident.civilians
     return Counters(
         explored=explored,

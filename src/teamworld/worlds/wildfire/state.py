@@ -271,11 +271,7 @@ class Copyable:
 
 
 class Meter:
-    """A number that stands in ``Land.meters``.
-
-    Args:
-        place: Where.
-    """
+    """A number that stands at a place in ``Land.meters``."""
 
     def __init__(self, place: int) -> None:
         self._place = place
@@ -466,15 +462,10 @@ def units_at(spawn: Cell, team: Team) -> Units:
     """Return a team that starts in one cell, its tanks empty."""
     kind = np.repeat(np.arange(len(KINDS), dtype=np.uint8), team.counts)
     agents = len(kind)
-    return Units(
-        kind=kind,
-        x=np.full(agents, float(spawn.x)),
-        y=np.full(agents, float(spawn.y)),
-        alive=np.ones(agents, np.bool_),
-        water=np.zeros(agents, np.int8),
-        aboard=np.full(agents, NOBODY, np.int32),
-        carries=np.full(agents, NOBODY, np.int32),
-    )
+    x, y = (np.full(agents, float(at)) for at in spawn)
+    alive, water = np.ones(agents, np.bool_), np.zeros(agents, np.int8)
+    aboard, carries = (np.full(agents, NOBODY, np.int32) for _ in range(2))
+    return Units(kind, x, y, alive, water, aboard, carries)
 
 
 def civilians_at(clusters: tuple[Cell, ...], per_cluster: int) -> Civilians:

@@ -241,12 +241,10 @@ class _Around:
 
     def bounds(self) -> str:
         """Which part of the map is in the window."""
-        (left, right), (top, bottom) = (
-            (max(0, at - self.reach), min(self.size - 1, at + self.reach)) for at in (self.seen.x, self.seen.y)
-        )
         last = self.size - 1
+        x, y = ((max(0, at - self.reach), min(last, at + self.reach)) for at in (self.seen.x, self.seen.y))
         return (
-            f"My window shows x {left} to {right} and y {top} to {bottom}; the map runs from 0 to {last} in x, to the "
+            f"My window shows x {x[0]} to {x[1]} and y {y[0]} to {y[1]}; the map runs from 0 to {last} in x, to the "
             "east, and in y, to the south."
         )
 

@@ -63,8 +63,6 @@ if TYPE_CHECKING:
     U8: TypeAlias = npt.NDArray[np.uint8]
 
 
-# The codes below are frozen into the compiled kernels of acting.py: who changes one of them must also touch that file.
-
 #: What an action comes to, whoever does it.
 IDLE, GOES, CLEARS, CUTS, LIFTS, SPRAYS, FILLS, BOARDS, DROPS = range(9)
 
@@ -172,17 +170,11 @@ def arrays(incident: Incident) -> tuple[UnitArrays, CivilianArrays, LandArrays, 
             float(rules.pick_up),
             rules.refill,
             rules.rescue_reach,
-            -1 if target is None else target.x,
-            -1 if target is None else target.y,
+            *((-1, -1) if target is None else target),
             BURNT_OUT if rules.burnt_kills else EXTINGUISHING,
             land.rules.wet_steps,
         ),
     )
-
-
-def notes_for(agents: int) -> StepNotes:
-    """Return notes for a new timestep."""
-    return StepNotes(np.zeros((agents, 10), np.int32), np.zeros((agents, 3)))
 
 
 #: Cells a tick by kind: 12, 8, 20 and 30 a timestep.
@@ -659,8 +651,6 @@ def fire_scouts(
     return scouts
 
 
-# The codes and sizes below are frozen into the compiled kernels, here and in observe.py: who changes one touches both.
-
 #: Codes of cells. A wet cell with t trees is WET + t, a dry one DRY + t.
 UNSEEN, WET, DRY = 0, 1, 5
 SEEN_IGNITED, SEEN_ON_FIRE, SEEN_EXTINGUISHING, SEEN_BURNT_OUT, SEEN_WATER, SEEN_BUILDING, SEEN_CIVILIAN = range(9, 16)
@@ -809,8 +799,6 @@ def _along(start: int, end: int, k: int, steps: int) -> int:
     """Return the nearest whole number to the point ``k / steps`` of the way, halves upward."""
     return start + (2 * (end - start) * k + steps) // (2 * steps)
 
-
-# The places below are frozen into the compiled kernels of this file, with SHIFT and TILE of sightings.py.
 
 #: Side of the largest window, a helicopter's, in cells; where the parts of a row stand; and how long it is.
 WIDEST = 2 * max(sight.window for sight in SIGHTS) + 1

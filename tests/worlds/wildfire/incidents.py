@@ -78,9 +78,9 @@ def state(incident: Incident) -> list[npt.NDArray[Any]]:
     ]
 
 
-def same(one: Incident, other: Incident) -> bool:
+def same(first: Incident, second: Incident) -> bool:
     """Return whether two incidents stand alike."""
-    return all(np.array_equal(a, b) for a, b in zip(state(one), state(other), strict=True))
+    return all(np.array_equal(a, b) for a, b in zip(state(first), state(second), strict=True))
 
 
 def check(incident: Incident) -> None:

@@ -181,10 +181,10 @@ def test_danger_tells_of_fire_that_comes_to_where_somebody_works() -> None:  # D
 
 def test_what_has_to_be_found_is_as_likely_in_any_unseen_cell() -> None:
     scene = SymbolicState(team(), sectors=MIDDLES, unseen={0: 50, 3: 100, 8: 1})
-    found = domain().beliefs.latent_variables(told(scene))
-    assert [unknown.name for unknown in found] == ["fire", "cluster 0", "cluster 1"]
-    assert all(unknown.goals == ("search",) for unknown in found)
-    assert [(str(value.fact), value.weight) for value in found[0].values] == [
+    variables = domain().beliefs.latent_variables(told(scene))
+    assert [unknown.name for unknown in variables] == ["fire", "cluster 0", "cluster 1"]
+    assert all(unknown.goals == ("search",) for unknown in variables)
+    assert [(str(value.fact), value.weight) for value in variables[0].values] == [
         ("<fire>(0) AT (15, 15)", 0.5 * 31 * 31),
         ("<fire>(0) AT (15, 46)", 31 * 31),
         ("<fire>(0) AT (77, 77)", 0.01 * 31 * 31),
@@ -208,19 +208,19 @@ def test_where_all_was_seen_or_is_known() -> None:
 
 def test_the_rest_of_a_cluster_is_near_those_who_were_found() -> None:
     people = {0: CivilianState((30, 30), "free", 0)}
-    found = domain(task="rescue", clusters=1).beliefs.latent_variables(told(SymbolicState(team(), people=people)))
-    assert [unknown.name for unknown in found] == ["civilian 1"]
-    assert found[0].values[0].fact == Fact(Entity("civilian", 1), "AT", (30, 30))
-    assert [value.weight for value in found[0].values] == [4.0] + [1.0] * 8
+    variables = domain(task="rescue", clusters=1).beliefs.latent_variables(told(SymbolicState(team(), people=people)))
+    assert [unknown.name for unknown in variables] == ["civilian 1"]
+    assert variables[0].values[0].fact == Fact(Entity("civilian", 1), "AT", (30, 30))
+    assert [value.weight for value in variables[0].values] == [4.0] + [1.0] * 8
 
 
 def test_who_went_away_is_near_where_it_was() -> None:
     people = {n: CivilianState((30, 30), "free", 0) for n in range(3)} | {1: CivilianState(None, "free", 0, (0, 40))}
-    (found,) = domain(task="rescue", known=True, clusters=1).beliefs.latent_variables(
+    (variable,) = domain(task="rescue", known=True, clusters=1).beliefs.latent_variables(
         told(SymbolicState(team(), people=people))
     )
-    assert (found.name, found.goals) == ("civilian 1", ("rescue_0",))
-    places = [value.fact.value for value in found.values]
+    assert (variable.name, variable.goals) == ("civilian 1", ("rescue_0",))
+    places = [value.fact.value for value in variable.values]
     assert len(places) == len(set(places))
     assert all(brief().inside(place) == place for place in places)  # type: ignore[arg-type]
 
@@ -278,9 +278,11 @@ def test_a_sector_is_promised_only_as_far_as_it_is_new() -> None:
     assert here.beliefs.observation_probability(at, "drone_1", new) == 1
     assert here.beliefs.observation_probability(at, "firefighter_1", new) == pytest.approx(11 * 11 / 31**2)
     assert here.beliefs.observation_probability(at, "drone_2", new) == 0
-    some = told(SymbolicState(above, sectors=MIDDLES, unseen={4: 87}))  # what the firefighter sees from there was seen
-    assert here.beliefs.observation_probability(at, "firefighter_1", some) == 0
-    assert here.beliefs.observation_probability(at, "drone_1", some) == 1
+    partly_seen = told(
+        SymbolicState(above, sectors=MIDDLES, unseen={4: 87})
+    )  # what the firefighter sees from there was seen
+    assert here.beliefs.observation_probability(at, "firefighter_1", partly_seen) == 0
+    assert here.beliefs.observation_probability(at, "drone_1", partly_seen) == 1
 
 
 def test_what_was_announced_is_known_to_all_and_what_was_not_seen_is_likely_so_for_others() -> None:
@@ -352,5 +354,5 @@ def test_odd_facts_are_no_trouble(task: str, odd: Fact) -> None:
             for agent in ("drone_1", "firefighter_1", "stranger"):
                 assert 0 <= here.beliefs.observation_probability(fact, agent, known) <= 1
                 assert 0 <= here.danger.harm_probability(agent, 10**9, known) <= 1
-        for one in options:
-            assert all(here.beliefs.conflict_cost(one, other, known) >= 0 for other in options)
+        for first in options:
+            assert all(here.beliefs.conflict_cost(first, second, known) >= 0 for second in options)

@@ -125,9 +125,9 @@ def test_facts_say_all_that_a_scene_holds(level: str, seed: int, steps: int) -> 
     here = make(level, seed, 30, {})
     for _ in range(steps):
         here.step({})
-    for told in (here.truth(), here.view(here.spec.agents[0]).known):
-        again = state_of(Facts(tuple(parse_fact(str(fact)) for fact in told)))
-        assert list(facts_of(again)) == list(told)
+    for facts in (here.truth(), here.view(here.spec.agents[0]).known):
+        again = state_of(Facts(tuple(parse_fact(str(fact)) for fact in facts)))
+        assert list(facts_of(again)) == list(facts)
 
 
 def test_goals_and_options_follow_from_plain_facts_too() -> None:

@@ -78,10 +78,10 @@ def test_every_scale_shows_everything(scale: int) -> None:
 
 def test_kinds_have_shapes_of_their_own() -> None:
     shapes = [draw._shape(kind, 20) for kind in ("firefighter", "bulldozer", "drone", "helicopter", "civilian")]
-    for k, one in enumerate(shapes):
-        assert one.any()
+    for k, shape in enumerate(shapes):
+        assert shape.any()
         for other in shapes[:k]:
-            assert np.count_nonzero(one != other) > 40
+            assert np.count_nonzero(shape != other) > 40
 
 
 def test_what_lies_at_the_edge_is_cut_off() -> None:

@@ -102,8 +102,8 @@ def test_who_dies_is_terminated_and_the_others_go_on() -> None:
     fire = list(placed.fire)
     observations: dict[str, npt.NDArray[np.float32]] = {}
     for _ in range(9):
-        given = wait(env) | {"firefighter_1": [0, *fire]}
-        observations, rewards, gone, cut, infos = env.step(given)
+        actions = wait(env) | {"firefighter_1": [0, *fire]}
+        observations, rewards, gone, cut, infos = env.step(actions)
         if gone["firefighter_1"]:
             break
     assert env.agents == ["firefighter_2", "drone_3"]
@@ -200,7 +200,7 @@ def test_equal_to_the_parallel_environment(options: dict[str, Any], copy: bool) 
         actions = rng.integers(0, size, (3, envs.num_agents, 3))
         actions[..., 0] %= 4
         rows, reward, terminated, truncated, infos = envs.step(actions)
-        expected = [twin.step(one) for twin, one in zip(twins, actions, strict=True)]
+        expected = [twin.step(orders) for twin, orders in zip(twins, actions, strict=True)]
         assert list(zip(reward.tolist(), terminated.tolist(), truncated.tolist(), strict=True)) == expected
 
 

@@ -550,11 +550,11 @@ def digest(terrain: Terrain, mode: FireMode) -> str:
     """Return a fingerprint of 40 fire steps."""
     land = physics.make_land(terrain, FireRules(mode=mode), seed=11)
     physics.ignite_cells(land, cells(land, (20, 20), (40, 10), (5, 30)))
-    told = hashlib.sha256()
+    digest_of_steps = hashlib.sha256()
     for _ in range(40):
         physics.step_fire(land)
-        told.update(land.burn.tobytes() + land.trees.tobytes())
-    return told.hexdigest()[:16]
+        digest_of_steps.update(land.burn.tobytes() + land.trees.tobytes())
+    return digest_of_steps.hexdigest()[:16]
 
 
 @pytest.mark.parametrize(("mode", "expected"), [("reference", "4c035b83cb2260fa"), ("stochastic", "13fdcb307c885e60")])

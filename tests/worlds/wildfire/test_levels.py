@@ -103,9 +103,9 @@ def test_every_level_can_be_described() -> None:
     assert all("\n" not in describe_level(level) for level in LEVELS.values())
 
 
-def distances(one: Cell, other: Cell) -> tuple[int, int]:
+def distances(first: Cell, second: Cell) -> tuple[int, int]:
     """Return the distance in x and in y."""
-    return abs(one.x - other.x), abs(one.y - other.y)
+    return abs(first.x - second.x), abs(first.y - second.y)
 
 
 def in_middle(cell: Cell, share: float, size: int) -> bool:

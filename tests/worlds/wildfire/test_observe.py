@@ -47,7 +47,7 @@ def slow_row(running: Incident, seen: Sightings, agent: int) -> list[float]:
     if KINDS[kind] == "firefighter":
         extras = [units.carries[agent] != -1, units.water[agent], units.aboard[agent] != -1]
     if KINDS[kind] == "helicopter":
-        extras = [sum(int(one) == agent for one in units.aboard), units.water[agent], 0]
+        extras = [sum(int(helicopter) == agent for helicopter in units.aboard), units.water[agent], 0]
     return [kind, *window, *[-1] * (3721 - side * side), 0, x, y, *map(float, extras)]
 
 
@@ -152,19 +152,19 @@ def test_decode_of_encode_is_the_identity_for_the_manager(
     task: int, size: int, parameters: list[int], edition: Edition, score: int
 ) -> None:
     counters = (float(score),) * observe.COUNTERS[edition]
-    told = ManagerRow(task, size, counters, tuple(parameters))
-    assert observe.decode_row(observe.encode_row(told), edition) == told
+    manager = ManagerRow(task, size, counters, tuple(parameters))
+    assert observe.decode_row(observe.encode_row(manager), edition) == manager
 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_the_manager_is_told_the_task(name: str) -> None:
     placed = instance_for(name, 3)
     running = physics.begin_incident(placed, 3)
-    told = observe.manager_row(running, observe.begin_sightings(running))
-    cells = list(zip(told.parameters[::2], told.parameters[1::2], strict=True))
+    manager = observe.manager_row(running, observe.begin_sightings(running))
+    cells = list(zip(manager.parameters[::2], manager.parameters[1::2], strict=True))
     task = placed.level.task
-    assert told.size == placed.level.size
-    assert told.counters == (physics.score(running).reference,)
+    assert manager.size == placed.level.size
+    assert manager.counters == (physics.score(running).reference,)
     if task == "cut_sparse":
         assert cells == [(0, placed.level.targets), *(line[0] for line in placed.targets)]
     elif task == "cut_lines":
@@ -179,28 +179,28 @@ def test_the_manager_is_told_the_task(name: str) -> None:
         assert cells == [placed.target, *placed.clusters]
     else:
         assert cells == [placed.fire, (0, 0), *placed.clusters]
-    assert observe.decode_row(observe.observations(running, observe.begin_sightings(running))[0]) == told
+    assert observe.decode_row(observe.observations(running, observe.begin_sightings(running))[0]) == manager
 
 
 def test_the_manager_of_2026_counts() -> None:
     running = physics.begin_incident(instance_for("full_game@2026", 1), 1)
     seen = observe.begin_sightings(running)
-    told = observe.decode_row(observe.observations(running, seen)[0], "2026")
-    assert isinstance(told, ManagerRow)
-    assert told.counters[0] == seen.explored == np.count_nonzero(seen.seen())
-    assert told.counters[:13] == tuple(map(float, physics.counters(running, seen.explored)))  # type: ignore[arg-type]
-    assert told.counters[13] == 1  # something burns
+    manager = observe.decode_row(observe.observations(running, seen)[0], "2026")
+    assert isinstance(manager, ManagerRow)
+    assert manager.counters[0] == seen.explored == np.count_nonzero(seen.seen())
+    assert manager.counters[:13] == tuple(map(float, physics.counters(running, seen.explored)))  # type: ignore[arg-type]
+    assert manager.counters[13] == 1  # something burns
     water = running.instance.water[0]
-    assert told.parameters[2:4] == (water.x, water.y)
+    assert manager.parameters[2:4] == (water.x, water.y)
 
 
 def test_too_many_parameters_are_cut_to_whole_cells() -> None:
     level = replace(level_for("cut_trees_sparse_large"), targets=2000, size=120)
     running = physics.begin_incident(instance_for(level, 0, terrain=flat(120, trees=3)), 0)
-    told = observe.manager_row(running, observe.begin_sightings(running))
-    assert told.parameters[:2] == (0, 2000)
-    assert len(told.parameters) == 3724
-    assert observe.decode_row(observe.encode_row(told)) == told
+    manager = observe.manager_row(running, observe.begin_sightings(running))
+    assert manager.parameters[:2] == (0, 2000)
+    assert len(manager.parameters) == 3724
+    assert observe.decode_row(observe.encode_row(manager)) == manager
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_windows_that_do_not_fit_are_told() -> None:
 def test_what_nobody_saw_changes_no_row_and_no_word(seed: int, shared: bool) -> None:
     rng = np.random.default_rng(seed)
     team = Team(2, 1, 1, 1)
-    one = started(rough(seed, 110), team, (40, 40))
+    incident = started(rough(seed, 110), team, (40, 40))
     ways = [np.clip(rng.normal(40, 10, (team.size, 2)), 0, 109) for _ in range(2)]
 
     def play(running: Incident) -> Sightings:
@@ -243,27 +243,29 @@ def test_what_nobody_saw_changes_no_row_and_no_word(seed: int, shared: bool) -> 
             seen.look(running)
         return seen
 
-    first = play(one)
+    first = play(incident)
     owners = 1 if shared else team.size
     known = np.logical_or.reduce([first.seen(k) > 0 for k in range(owners)])
-    twin = one.copy()
+    twin = incident.copy()
     scramble(twin, rng, share=1.0)
     for name in ("burn", "trees", "land", "building", "wet_until"):
-        mine, other = one.land.inner(getattr(one.land, name)), twin.land.inner(getattr(twin.land, name))
+        mine, other = incident.land.inner(getattr(incident.land, name)), twin.land.inner(getattr(twin.land, name))
         other[known] = mine[known]
     twin.civilians.state[known[twin.civilians.y, twin.civilians.x]] = DEAD
     second = play(twin)
-    rows, others = observe.observations(one, first)[1:], observe.observations(twin, second)[1:]
+    rows, others = observe.observations(incident, first)[1:], observe.observations(twin, second)[1:]
     assert np.array_equal(rows, others)
-    assert not np.array_equal(observe.true_codes(one.land), observe.true_codes(twin.land))
+    assert not np.array_equal(observe.true_codes(incident.land), observe.true_codes(twin.land))
     assert all(np.array_equal(first.seen(owner), second.seen(owner)) for owner in range(owners))
     for agent in range(team.size):
         words, same = (
             text.describe(text.agent_situation(running, seen, agent))
-            for running, seen in ((one, first), (twin, second))
+            for running, seen in ((incident, first), (twin, second))
         )
         assert words == same
-        assert text.grid_text(observe.window(one, first, agent)) == text.grid_text(observe.window(twin, second, agent))
+        assert text.grid_text(observe.window(incident, first, agent)) == text.grid_text(
+            observe.window(twin, second, agent)
+        )
 
 
 def test_a_real_fire_far_off_changes_no_row() -> None:

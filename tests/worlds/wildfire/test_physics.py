@@ -70,8 +70,8 @@ def compare(incident: Incident, slow: SlowWorld, happened: StepEffects) -> None:
     """Fail if the two differ in anything."""
     units, folk = incident.units, incident.civilians
     for row, agent in enumerate(slow.agents):
-        told = (units.x[row], units.y[row], bool(units.alive[row]), units.water[row], REASONS[happened.reason[row]])
-        assert told == (agent.x, agent.y, agent.alive, agent.water, agent.why), (row, agent)
+        stands = (units.x[row], units.y[row], bool(units.alive[row]), units.water[row], REASONS[happened.reason[row]])
+        assert stands == (agent.x, agent.y, agent.alive, agent.water, agent.why), (row, agent)
         assert (happened.effect[row], happened.felled[row], happened.put_out[row]) == (
             agent.did,
             agent.felled,

@@ -67,10 +67,10 @@ def frames(path: Path) -> list[Any]:
 
 
 def test_the_fire_burns_and_the_modes_differ(finished: dict[str, Path]) -> None:
-    one, other = (frames(RunFolder(finished[mode]).log(RunCell("greedy", 3), 1)) for mode in MODES)
-    assert one[0] == other[0]
-    assert one[-1]["land"] != one[0]["land"]
-    assert one[-1]["land"] != other[-1]["land"]
+    reference, stochastic = (frames(RunFolder(finished[mode]).log(RunCell("greedy", 3), 1)) for mode in MODES)
+    assert reference[0] == stochastic[0]
+    assert reference[-1]["land"] != reference[0]["land"]
+    assert reference[-1]["land"] != stochastic[-1]["land"]
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -78,8 +78,8 @@ def test_a_run_replays_and_every_snapshot_is_that_of_the_world(
     tmp_path: Path, finished: dict[str, Path], mode: str
 ) -> None:
     folder = RunFolder(finished[mode])
-    found = list(replay(folder, folder.experiment(), tmp_path))
-    assert [checked.difference for checked in found] == [None] * 4
+    replays = list(replay(folder, folder.experiment(), tmp_path))
+    assert [checked.difference for checked in replays] == [None] * 4
     for path in sorted((finished[mode] / "logs").rglob("*.zst")):
         events = list(read_log(path))
         start = next(event for event in events if isinstance(event, EpisodeStart))
@@ -108,9 +108,9 @@ def test_a_log_names_a_map_by_what_it_holds(tmp_path: Path) -> None:
     assert start.world_options["map_file"] == fingerprint(load_map(tmp_path / "one" / "one.npz"))
     assert start.world_options["map_file"].startswith("sha256:")
     assert str(tmp_path) not in repr(list(read_log(path)))
-    one = RunFolder(tmp_path / "run-one.npz")
+    run_folder = RunFolder(tmp_path / "run-one.npz")
     (tmp_path / "scratch").mkdir()
-    assert not any(checked.difference for checked in replay(one, one.experiment(), tmp_path / "scratch"))
+    assert not any(checked.difference for checked in replay(run_folder, run_folder.experiment(), tmp_path / "scratch"))
 
 
 def test_a_run_does_not_go_on_in_another_map(tmp_path: Path) -> None:
@@ -183,10 +183,10 @@ def test_the_briefing_holds_nothing_of_the_land(monkeypatch: pytest.MonkeyPatch,
     start = next(event for event in events if isinstance(event, EpisodeStart))
     land = start.static["land"]
     assert len(land) == start.static["size"]  # the log has what a drawing needs
-    told = strings((briefing.spec, briefing.domain), set())
-    assert briefing.spec.task in told
-    assert not set(land) & set(told)
-    assert not [text for text in told if text.startswith("an array")]
+    texts = strings((briefing.spec, briefing.domain), set())
+    assert briefing.spec.task in texts
+    assert not set(land) & set(texts)
+    assert not [text for text in texts if text.startswith("an array")]
 
 
 @pytest.mark.parametrize("world", worlds.names())

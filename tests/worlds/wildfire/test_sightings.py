@@ -213,7 +213,7 @@ def test_maps_of_ones_own_hold_what_one_saw_only() -> None:
     send(running, np.array([[10.0, 30.0], [40.0, 30.0], [20.0, 30.0]]))
     seen = observe.begin_sightings(running, shared_map=False)
     maps = [seen.seen(k) for k in range(3)]
-    assert [np.count_nonzero(one) for one in maps] == [121, 121, 31 * 31]
+    assert [np.count_nonzero(seen_map) for seen_map in maps] == [121, 121, 31 * 31]
     assert not (maps[0] > 0)[:, 30:].any()
     together = observe.begin_sightings(running).seen()
     assert np.array_equal(together, np.maximum.reduce(maps))

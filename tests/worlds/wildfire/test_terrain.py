@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 LAYERS = ("land", "trees", "elevation", "moisture", "wind", "building", "burnable")
 
 
-def same(one: Terrain, other: Terrain) -> bool:
+def same(first: Terrain, second: Terrain) -> bool:
     """Return whether two maps are equal."""
-    numbers = (one.relief_m, one.cell_m) == (other.relief_m, other.cell_m)
-    return numbers and all((getattr(one, name) == getattr(other, name)).all() for name in LAYERS)
+    numbers = (first.relief_m, first.cell_m) == (second.relief_m, second.cell_m)
+    return numbers and all((getattr(first, name) == getattr(second, name)).all() for name in LAYERS)
 
 
 @given(size=st.integers(10, 70), seed=st.integers(0, 2**63), offset=st.sampled_from([0, 20, 30, 40]))
@@ -84,18 +84,18 @@ def test_noise_is_smooth_and_has_the_scale_of_its_field() -> None:
 
 
 def test_seeds_and_fields_differ() -> None:
-    one, other = generate(40, 1), generate(40, 2)
-    assert not same(one, other)
-    assert same(one, generate(40, 1))
-    assert np.abs(np.corrcoef(one.wind[0].ravel(), one.elevation.ravel())[0, 1]) < 0.99
+    first, second = generate(40, 1), generate(40, 2)
+    assert not same(first, second)
+    assert same(first, generate(40, 1))
+    assert np.abs(np.corrcoef(first.wind[0].ravel(), first.elevation.ravel())[0, 1]) < 0.99
 
 
 def test_maps_are_the_same_on_every_machine() -> None:
     terrain = generate(60, 12345, vegetation_offset=30)
-    told = hashlib.sha256()
+    checksum = hashlib.sha256()
     for name in LAYERS:
-        told.update(getattr(terrain, name).tobytes())
-    assert told.hexdigest()[:16] == "3d8b4589eb31af26"
+        checksum.update(getattr(terrain, name).tobytes())
+    assert checksum.hexdigest()[:16] == "3d8b4589eb31af26"
 
 
 def test_steepness_can_be_chosen() -> None:

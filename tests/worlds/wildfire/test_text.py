@@ -168,12 +168,12 @@ def test_fronts_are_the_connected_groups(cells: set[tuple[int, int]]) -> None:
     for k, group in enumerate(groups):
         assert group == sorted(group)
         reached = {group[0]}
-        while more := {cell for cell in group for one in reached if math.dist(cell, one) < 1.5} - reached:
+        while more := {cell for cell in group for start in reached if math.dist(cell, start) < 1.5} - reached:
             reached |= more
         assert reached == set(group)
         for other in groups[:k]:
             assert other[0] < group[0]
-            assert min(math.dist(one, two) for one in group for two in other) > 1.5
+            assert min(math.dist(start, two) for start in group for two in other) > 1.5
 
 
 @settings(max_examples=30, deadline=None)

@@ -62,7 +62,7 @@ def test_one_rule_says_which_cell_a_position_is_in(at: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "told"),
+    ("option", "value", "message"),
     [
         ("pick_up", 0, "pick_up must be a number of cells from 0.01 to 100, got 0"),
         ("pick_up", math.nan, "pick_up must be a number of cells"),
@@ -72,8 +72,8 @@ def test_one_rule_says_which_cell_a_position_is_in(at: float) -> None:
         ("rescue_reach", True, "rescue_reach must be an integer"),
     ],
 )
-def test_rules_that_cannot_be(option: str, value: object, told: str) -> None:
-    with pytest.raises(UserError, match=told):
+def test_rules_that_cannot_be(option: str, value: object, message: str) -> None:
+    with pytest.raises(UserError, match=message):
         ActionRules(**{option: value})  # type: ignore[arg-type]
 
 
@@ -94,17 +94,17 @@ def test_a_seed_decides_everything_and_copies_are_apart(mode: FireMode) -> None:
             step(incident, actions)
         return state(incident)
 
-    one, again, other = run(1), run(1), run(2)
-    assert all(np.array_equal(a, b) for a, b in zip(one, again, strict=True))
-    assert any(not np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+    first, repeated, other = run(1), run(1), run(2)
+    assert all(np.array_equal(a, b) for a, b in zip(first, repeated, strict=True))
+    assert any(not np.array_equal(a, b) for a, b in zip(first, other, strict=True))
 
 
 def test_each_way_is_as_likely() -> None:
     incident = scene(team=Team(1), clusters=((20, 20),) * 4000)
     physics.step_civilians(incident, 1)
     moves = zip(incident.civilians.x - 20, incident.civilians.y - 20, strict=True)
-    found, counts = np.unique([(int(right), int(down)) for right, down in moves], axis=0, return_counts=True)
-    assert found.tolist() == [[-1, 0], [0, -1], [0, 1], [1, 0]]
+    steps, counts = np.unique([(int(right), int(down)) for right, down in moves], axis=0, return_counts=True)
+    assert steps.tolist() == [[-1, 0], [0, -1], [0, 1], [1, 0]]
     assert (abs(counts - 1000) < 120).all()  # 27 is the standard deviation
 
 
@@ -112,10 +112,10 @@ def test_each_way_is_as_likely() -> None:
 def test_the_map_ends_before_its_last_row_and_column(place: tuple[int, int], ways: int) -> None:
     incident = scene(team=Team(1), clusters=(place,) * 300)
     physics.step_civilians(incident, 1)
-    found = set(zip(incident.civilians.x.tolist(), incident.civilians.y.tolist(), strict=True))
-    assert len(found) == max(1, ways)
-    assert (place in found) == (ways == 0)
-    assert ways == 0 or all(x <= 38 and y <= 38 for x, y in found)
+    cells = set(zip(incident.civilians.x.tolist(), incident.civilians.y.tolist(), strict=True))
+    assert len(cells) == max(1, ways)
+    assert (place in cells) == (ways == 0)
+    assert ways == 0 or all(x <= 38 and y <= 38 for x, y in cells)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 100))
@@ -127,13 +127,13 @@ def test_nobody_steps_into_fire_or_on_burnt_ground(seed: int, number: int) -> No
     incident.civilians.x[:], incident.civilians.y[:] = rng.integers(0, 11, (2, 20))
     before = incident.copy().civilians
     physics.step_civilians(incident, number)
-    now = incident.civilians
-    moved = (now.x != before.x) | (now.y != before.y)
-    assert (abs(now.x - before.x) + abs(now.y - before.y) <= 1).all()
-    assert (incident.land.inner(incident.land.burn)[now.y, now.x][moved] < IGNITED).all()
+    after = incident.civilians
+    moved = (after.x != before.x) | (after.y != before.y)
+    assert (abs(after.x - before.x) + abs(after.y - before.y) <= 1).all()
+    assert (incident.land.inner(incident.land.burn)[after.y, after.x][moved] < IGNITED).all()
     for k in np.flatnonzero(~moved):  # who stays has nowhere to go
         for right, down in ((1, 0), (0, 1), (-1, 0), (0, -1)):
-            x, y = int(now.x[k]) + right, int(now.y[k]) + down
+            x, y = int(after.x[k]) + right, int(after.y[k]) + down
             assert not (0 <= x <= 10 and 0 <= y <= 10) or incident.land.burn[y + 1, x + 1] >= IGNITED
 
 

@@ -114,9 +114,9 @@ def test_firefighters_stand_in_place_of_the_levels_and_the_others_stay() -> None
 def test_who_does_not_set_the_number_of_firefighters_finds_no_word_of_it() -> None:
     assert "firefighters" not in staffed("cut_trees_sparse_small", None).spec.options
     assert WildfireOptions(firefighters=None) == WildfireOptions()
-    told = staffed("cut_trees_sparse_small", 2).spec.options
-    assert told["firefighters"] == 2
-    assert WildfireOptions.model_validate(told) == WildfireOptions(firefighters=2)
+    options = staffed("cut_trees_sparse_small", 2).spec.options
+    assert options["firefighters"] == 2
+    assert WildfireOptions.model_validate(options) == WildfireOptions(firefighters=2)
 
 
 # ---- the option layer

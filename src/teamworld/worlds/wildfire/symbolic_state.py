@@ -337,7 +337,7 @@ def expected_facts(state: SymbolicState) -> Facts:
 
 
 def _read(facts: Facts) -> SymbolicState:
-    told: dict[tuple[str, str], dict[Any, Any]] = defaultdict(dict)
+    values: dict[tuple[str, str], dict[Any, Any]] = defaultdict(dict)
     """The first value by kind and predicate, then by number."""
     agents: dict[str, dict[str, object]] = defaultdict(dict)
     burns: dict[str, dict[int, list[Cell]]] = {"BURNS": defaultdict(list), "BURNT": defaultdict(list)}
@@ -350,20 +350,20 @@ def _read(facts: Facts) -> SymbolicState:
         elif predicate in burns and isinstance(value, tuple):
             burns[predicate][subject.id].append(value)
         else:
-            told[subject.kind, predicate].setdefault(subject.id, value)
+            values[subject.kind, predicate].setdefault(subject.id, value)
 
     def cells(kind: str, predicate: str = "AT") -> dict[int, Cell]:
-        return {number: cell for number, cell in told[kind, predicate].items() if isinstance(cell, tuple)}
+        return {number: cell for number, cell in values[kind, predicate].items() if isinstance(cell, tuple)}
 
     def numbers(kind: str) -> dict[int, int]:
-        return {number: thing.id for number, thing in told[kind, "IN"].items() if isinstance(thing, Entity)}
+        return {number: thing.id for number, thing in values[kind, "IN"].items() if isinstance(thing, Entity)}
 
-    trees, lines = told["target", "TREES"], numbers("target")
-    status, origins, roots = told["fire", "STATE"], cells("fire"), numbers("fire")
+    trees, lines = values["target", "TREES"], numbers("target")
+    status, origins, roots = values["fire", "STATE"], cells("fire"), numbers("fire")
     places, was, kept, clusters = (
         cells("civilian"),
         cells("civilian", "WAS"),
-        told["civilian", "STATE"],
+        values["civilian", "STATE"],
         numbers("civilian"),
     )
     return SymbolicState(
@@ -382,20 +382,20 @@ def _read(facts: Facts) -> SymbolicState:
                 tuple(burns["BURNT"].get(number, ())),
                 roots.get(number),
             )
-            for number in sorted({*status, *told["fire", "AT"], *burns["BURNS"], *burns["BURNT"]})
+            for number in sorted({*status, *values["fire", "AT"], *burns["BURNS"], *burns["BURNT"]})
         },
         people={
             number: CivilianState(
                 places.get(number),
-                kept.get(number, "free" if number in told["civilian", "AT"] else "held"),
+                kept.get(number, "free" if number in values["civilian", "AT"] else "held"),
                 clusters.get(number, 0),
                 was.get(number),
             )
-            for number in sorted(told["civilian", "IN"])
+            for number in sorted(values["civilian", "IN"])
         },
         clusters=cells("cluster"),
         sectors=cells("sector"),
-        unseen={number: share for number, share in told["sector", "UNSEEN"].items() if isinstance(share, int)},
+        unseen={number: share for number, share in values["sector", "UNSEEN"].items() if isinstance(share, int)},
     )
 
 

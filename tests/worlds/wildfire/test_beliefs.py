@@ -165,11 +165,7 @@ def test_danger_tells_of_fire_that_comes_to_where_somebody_works() -> None:  # D
     given_facts = told(SymbolicState(near, fires={0: SPARK}))
     harm = here.danger.harm_probability
     assert harm("firefighter_2", 1, given_facts) == 1.0  # it burns beside it
-    assert [harm("firefighter_1", ticks, given_facts) for ticks in (4, 5, 10)] == [
-        0,
-        0,
-        beliefs.SPREADS,
-    ]
+    assert [harm("firefighter_1", steps, given_facts) for steps in (4, 5, 10)] == [0, 0, beliefs.SPREADS]
     assert harm("drone_1", 50, given_facts) == 0
     assert harm("bulldozer_1", 10, given_facts) == 0
     assert harm("firefighter_1", 10, told(SymbolicState(near))) == 0  # what the other one holds: nothing of a fire
@@ -193,17 +189,15 @@ def test_what_has_to_be_found_is_as_likely_in_any_unseen_cell() -> None:
 
 
 def test_where_all_was_seen_or_is_known() -> None:
-    everywhere = domain().beliefs.latent_variables(told(SymbolicState(team(), sectors=MIDDLES)))
-    assert [len(unknown.values) for unknown in everywhere] == [9, 9, 9]
-    fire_found = SymbolicState(team(), sectors=MIDDLES, fires={0: SPARK})
-    assert [unknown.name for unknown in domain().beliefs.latent_variables(told(fire_found))] == [
-        "cluster 0",
-        "cluster 1",
-    ]
-    assert (
-        domain(task="contain", known=True).beliefs.latent_variables(told(SymbolicState(team(), fires={0: FIRE}))) == ()
-    )
-    assert domain(task="cut_sparse", clusters=0).beliefs.latent_variables(told(SymbolicState(team()))) == ()
+    def open_questions(scene: SymbolicState, **parts: Any) -> list[tuple[str, int]]:
+        variables = domain(**parts).beliefs.latent_variables(told(scene))
+        return [(variable.name, len(variable.values)) for variable in variables]
+
+    everywhere = SymbolicState(team(), sectors=MIDDLES)
+    assert open_questions(everywhere) == [("fire", 9), ("cluster 0", 9), ("cluster 1", 9)]
+    assert open_questions(replace(everywhere, fires={0: SPARK})) == [("cluster 0", 9), ("cluster 1", 9)]
+    assert open_questions(SymbolicState(team(), fires={0: FIRE}), task="contain", known=True) == []
+    assert open_questions(SymbolicState(team()), task="cut_sparse", clusters=0) == []
 
 
 def test_the_rest_of_a_cluster_is_near_those_who_were_found() -> None:

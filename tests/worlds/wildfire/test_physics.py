@@ -389,9 +389,7 @@ def test_a_spray_at_the_edge_stays_on_the_map() -> None:
 def test_spraying_takes_fifty_ticks() -> None:
     # Fire at (12, 10) reaches (11, 10) with the fire step of tick 50, after the water; with that of tick 49, before.
     for fire_every, burns in ((50, False), (49, True)):
-        incident = scene(
-            team=ONE, terrain=flat(40, wind=(-5, 0)), task="both", fire=(14, 10), fire_every=fire_every, clusters=()
-        )
+        incident = forest_fire(terrain=flat(40, wind=(-5, 0)), fire=(14, 10), fire_every=fire_every)
         incident.units.water[0] = 1
         step(incident, do(incident, a1=(SPRAY, 30, 10)))
         states = incident.land.inner(incident.land.burn)
@@ -399,7 +397,7 @@ def test_spraying_takes_fifty_ticks() -> None:
 
 
 def test_water_puts_out_and_says_how_much() -> None:
-    incident = scene(team=ONE, terrain=flat(40), task="both", fire=(12, 10), fire_every=500)
+    incident = forest_fire(fire=(12, 10))
     incident.units.water[0] = 1
     happened = go(incident, a1=(SPRAY, 30, 10))
     assert happened.put_out.tolist() == [1]

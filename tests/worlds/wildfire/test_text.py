@@ -210,10 +210,8 @@ def test_team_mates_within_a_window_are_named() -> None:
     send(running, np.array([[10.0, 10.0], [31.0, 10.0], [32.0, 10.0]]))
     names = [teammate.name for teammate in text.agent_situation(running, seen, 0).teammates]
     assert names == ["firefighter_2"]  # 21 cells off; the drone is 22 off
-    assert [teammate.name for teammate in text.agent_situation(running, seen, 2).teammates] == [
-        "firefighter_1",
-        "firefighter_2",
-    ]
+    names = [teammate.name for teammate in text.agent_situation(running, seen, 2).teammates]
+    assert names == ["firefighter_1", "firefighter_2"]
     running.units.alive[1] = False
     assert not text.agent_situation(running, seen, 0).teammates
 
@@ -225,9 +223,8 @@ def test_the_weather_is_told_if_asked() -> None:
     words = text.describe(text.agent_situation(running, seen, 0, weather=True))
     assert words.endswith("Here the wind blows at 7 m/s to the north; the ground lies at 0 m, fuel moisture 55 %.")
     still = started(flat(20), Team(1), (10, 10))
-    assert "the wind is still" in text.describe(
-        text.agent_situation(still, observe.begin_sightings(still), 0, weather=True)
-    )
+    about = text.agent_situation(still, observe.begin_sightings(still), 0, weather=True)
+    assert "the wind is still" in text.describe(about)
 
 
 def test_long_lists_are_cut() -> None:

@@ -316,16 +316,8 @@ def test_the_dead_are_found_too(shared: bool) -> None:
 def burning(cells: Iterable[Place], **places: Any) -> WildfireWorld:
     """Return a forest with water at (30, 30) where these cells burn, and nothing else catches fire for 50 steps."""
     first, *others = cells
-    here = world(
-        Team(1, 1),
-        "contain",
-        fire=Cell(*first),
-        water=(Cell(30, 30),),
-        trees=3,
-        fire_every=5_000,
-        max_steps=45,
-        **places,
-    )
+    places |= {"fire": Cell(*first), "water": (Cell(30, 30),)}
+    here = world(Team(1, 1), "contain", trees=3, fire_every=5_000, max_steps=45, **places)
     for x, y in others:
         physics.ignite(here.incident.land, x, y)
     here.step({})

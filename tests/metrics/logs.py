@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -18,7 +19,7 @@ from teamworld.language import AgentId, Plan
 from teamworld.memory.world_model import WorldModel
 from teamworld.methods.contract import WAIT, Choice, Decision, DecisionContext, Method, StrictModel
 from teamworld.metrics.all_metrics import measure
-from teamworld.metrics.definition import Value
+from teamworld.metrics.definition import Value, metrics
 from teamworld.metrics.event_table import CallRow
 from teamworld.metrics.failures import Tag
 from teamworld.metrics.log_reader import tabulate
@@ -252,3 +253,12 @@ def check(events: list[Event], expected: dict[str, Any]) -> None:
     values = measured(events)
     found = {name: values[name] if isinstance(known, tuple) else values[name].value for name, known in expected.items()}
     assert found == expected
+
+
+def check_ranges(values: Mapping[str, Value]) -> None:
+    """Check that all metrics are finite and within their bounds."""
+    assert values
+    for name, parts in values.items():
+        value, low, high = parts.value, metrics()[name].low, metrics()[name].high
+        assert all(part is None or (type(part) is float and math.isfinite(part)) for part in parts), name
+        assert value is None or ((low is None or value >= low) and (high is None or value <= high)), name

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 
 import teamworld
 from teamworld.language import parse_plan
-from teamworld.metrics.definition import metrics
 from teamworld.metrics.failures import tags
 from teamworld.record import (
     ActionStep,
@@ -109,13 +108,3 @@ def test_a_log_without_places_aims_and_lengths_is_read_and_what_they_tell_is_nul
         assert {name: value for name, value in new.items() if name not in told} == {
             name: value for name, value in old.items() if name not in told
         }
-
-
-def test_every_part_is_reached_by_logs_at_random() -> None:
-    rng, reached = Random(1), set()
-    for _ in range(300):
-        reached |= {name for name, value in measured(made(rng, steps=30)).items() if value.value}
-    names = {
-        name for name, metric in metrics().items() if metric.section in ("Effort", "Coordination") and metric.tier == 1
-    }
-    assert names - reached == {name for name in names if metrics()[name].basis == "runs"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
@@ -15,11 +14,11 @@ from hypothesis import strategies as st
 
 from teamworld.cli import run as command
 from teamworld.metrics.all_metrics import measure
-from teamworld.metrics.definition import metrics
 from teamworld.metrics.log_reader import Unsound, tabulate
 from teamworld.record import ActionStep, EpisodeEnd, EpisodeStart, Event, LogWriter, decode
 from tests.metrics import golden
 from tests.metrics.beliefs import belief_logs
+from tests.metrics.logs import check_ranges
 from tests.metrics.strategies import logs, made
 
 #: What a field is overwritten with: other kinds of values are refused by the reader.
@@ -77,12 +76,7 @@ def test_a_spoilt_log_is_refused_or_gives_values_in_range(log: list[Event], rng:
         assert str(error).isprintable()
         assert str(error).startswith("an impossible log: ")
         return
-    for name, (value, num, den) in values.items():
-        one = metrics()[name]
-        assert all(part is None or math.isfinite(part) for part in (value, num, den)), name
-        if value is not None:
-            assert one.low is None or value >= one.low, name
-            assert one.high is None or value <= one.high, name
+    check_ranges(values)
 
 
 def replaced(log: Sequence[Event], kind: str, **fields: Any) -> list[Event]:

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from teamworld.record import ActionStep, Commit, EpisodeEnd, EpisodeStart, GoalChange, PlanEnd, PlanStart, Release
 
-#: What an agent's step was spent on: see ``spent_on``. ``sync`` is waiting in place, ``think`` is for real-time runs.
-StepClass: TypeAlias = Literal["invalid", "blocked", "talk", "work", "sync", "think", "move", "idle"]
+#: What an agent's step was spent on: see ``spent_on``. ``sync`` is waiting in place.
+StepClass: TypeAlias = Literal["invalid", "blocked", "talk", "work", "sync", "move", "idle"]
 CLASSES: tuple[StepClass, ...] = get_args(StepClass)
 NOBODY: Final = -1
 """In the place of an agent, a goal or a plan where there is none."""

@@ -170,12 +170,12 @@ def test_a_plan_in_a_message_never_becomes_a_fact() -> None:
     plan = Subplan((Action("explore", (rooms(world)[1],)), Action("deliver")), None)
     known = explored(rooms(world)[0])
     message = Message("Bob", "inform", messages.word_message(known, plan), facts=tuple(known), id=1, t=0)
-    told = messages.read_message(now, message)
+    told = messages.read_messages(now, "Bob", [message])
     assert told.beliefs == tuple(known)
     assert told.plan is not None
     assert told.plan.actions == plan.actions
     bare = Message("Bob", "inform", messages.word_message([], plan), id=2, t=0)
-    assert messages.read_message(now, bare).beliefs == ()
+    assert messages.read_messages(now, "Bob", [bare]).beliefs == ()
     for hostile in ("I will: __import__('os').system('x').", "I will: go(" * 90, "I will: ; ;. I know: x", "I will: ."):
         assert messages.read_plan(Message("Bob", "inform", hostile)) is None
 
@@ -204,7 +204,7 @@ def test_what_was_said_to_a_mate_it_holds_and_saying_it_again_gains_nothing() ->
     told = found.facts
     assert Fact(empty, "EXPLORED", "all") in told
     said = replace(now, dialogue=(Message("Alice", "inform", "", facts=told, recipients=("Bob",)),))
-    assert set(messages.read_dialogue(said, "Bob").beliefs) == set(told)
+    assert set(messages.read_messages(said, "Bob", said.dialogue_with("Bob")).beliefs) == set(told)
     again = situation(world, known, Facts((*mind, *told)), subplan=Subplan((Action("wait"),)))
     assert not messages.assess(again, {"Bob": ()}).facts
     assert not messages.assess(again, {"Bob": ()}).speaks
@@ -302,7 +302,7 @@ def test_what_is_asked_and_what_is_inferred_agree() -> None:
     empty, known, mind = empty_room(world)
     said = Message("Bob", "inform", "I will: wait().", facts=tuple(explored(empty)), id=1, t=0, recipients=("Alice",))
     now = situation(world, known, mind, subplan=Subplan((Action("wait"),)), dialogue=(said,))
-    for reading in (ReadMessage(now, "Bob", said), ReadDialogue(now, "Bob")):
+    for reading in (ReadMessage(now, "Bob", [said]), ReadDialogue(now, "Bob", now.dialogue)):
         inferred, asked = reading.infer(), answered(reading)
         assert inferred.beliefs == asked.beliefs != ()
         assert inferred.plan is not None

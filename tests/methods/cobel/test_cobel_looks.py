@@ -17,7 +17,7 @@ SEARCH = CubeDomain("spec", 5, (1,), 20)
 
 
 def best(domain: BeliefDomain, given: Facts) -> Prospect:
-    return max(Outlook("agent_0", "agent", domain).prospects(given), key=lambda one: one.rate)
+    return max(Outlook("agent_0", "agent", domain)(given), key=lambda one: one.rate)
 
 
 def ground(*unseen: Cell) -> Facts:

@@ -34,10 +34,14 @@ _PLAN = re.compile(r"I will: (.{1,400}?)\.(?:\s|$)")
 # ---- what is read: the zero-order and the first-order update
 
 
-def read_message(situation: Situation, message: Message) -> BeliefUpdate:
-    """Return the facts that a message carries and its plan. A plan is never a fact."""
-    facts = tuple(fact for fact in dict.fromkeys(message.facts) if situation.schema.statable(fact))
-    return BeliefUpdate(facts, read_plan(message))
+def read_messages(situation: Situation, teammate: AgentId, said: Iterable[Message]) -> BeliefUpdate:
+    """Return the facts that some messages carry, and the last plan of a teammate in them. A plan is never a fact."""
+    facts, plan = dict[Fact, None](), None
+    for message in said:
+        facts.update(dict.fromkeys(fact for fact in message.facts if situation.schema.statable(fact)))
+        if message.sender == teammate:
+            plan = read_plan(message) or plan
+    return BeliefUpdate(tuple(facts), plan)
 
 
 def read_plan(message: Message) -> Subplan | None:
@@ -50,15 +54,6 @@ def read_plan(message: Message) -> Subplan | None:
     except ParseError:
         return None
     return Subplan(actions, message.goal)
-
-
-def read_dialogue(situation: Situation, teammate: AgentId) -> BeliefUpdate:
-    """Return what a teammate holds after a dialogue: what it said, and what was said to it."""
-    messages = situation.dialogue_with(teammate)
-    updates = [read_message(situation, message) for message in messages]
-    plans = [read_plan(message) for message in messages if message.sender == teammate]
-    facts = dict.fromkeys(fact for update in updates for fact in update.beliefs)
-    return BeliefUpdate(tuple(facts), next((plan for plan in reversed(plans) if plan is not None), None))
 
 
 # ---- what is written

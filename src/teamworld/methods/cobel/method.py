@@ -130,24 +130,23 @@ class Cobel(Method):
         state.observe(view, self._team(moment))
         if state.deferred or _known_goals(view) != state.known_goals or self._is_endangered(moment, agent):
             return True
-        unread = [message for message in moment.inbox(agent) if message.id not in state.heard]
         return self._options.interrupt and any(
-            (self._infers and message.facts) or self._conflicts(moment, agent, message) for message in unread
+            (self._infers and message.facts) or self._conflicts(moment, agent, message)
+            for message in self._unread(moment, agent)
         )
 
     def _is_endangered(self, moment: DecisionContext, agent: AgentId) -> bool:
         """Return whether an agent is told that it is in danger, or has to tell a teammate that it is."""
-        state = self._states[agent]
-        if not self._options.warn or state.store.shared or self._domain.danger is None:
+        if not self._options.warn or self._states[agent].store.shared or self._domain.danger is None:
             return False
-        facts = state.store.facts(moment.views[agent])
-        unread = [message for message in moment.inbox(agent) if message.id not in state.heard]
-        if unread:
-            facts_told = Facts((*facts, *(fact for message in unread for fact in message.facts)), facts.seen)
-            before, after = (harm_probability(self._domain, agent, held) for held in (facts, facts_told))
-            if after > before:
-                return True
-        return self._assess_danger(moment, self._situation(moment, agent)).speaks
+        situation = self._situation(moment, agent)
+        news = [fact for message in self._unread(moment, agent) for fact in message.facts]
+        told = Facts((*situation.facts, *news), situation.facts.seen)
+        before, after = (harm_probability(self._domain, agent, held) for held in (situation.facts, told))
+        return after > before or self._assess_danger(moment, situation).speaks
+
+    def _unread(self, moment: DecisionContext, agent: AgentId) -> list[Message]:
+        return [message for message in moment.inbox(agent) if message.id not in self._states[agent].heard]
 
     def _conflicts(self, moment: DecisionContext, agent: AgentId, message: Message) -> bool:
         """Return whether a message announces a plan that conflicts with what the agent is doing."""
@@ -226,13 +225,14 @@ class Cobel(Method):
         if self._options.store == "tables":
             for message in situation.dialogue:
                 if message.sender != situation.agent:
-                    update = await self._solve(moment, ReadMessage(situation, message.sender, message))
+                    update = await self._solve(moment, ReadMessage(situation, message.sender, (message,)))
                     state.learn(message, update, view)
                     if update.beliefs and self._infers and self._options.interrupt:
                         state.subplan = None
             if self._options.first_order:
                 for teammate in situation.teammates:
-                    state.ascribe(teammate, await self._solve(moment, ReadDialogue(situation, teammate)), view.t)
+                    question = ReadDialogue(situation, teammate, situation.dialogue_with(teammate))
+                    state.ascribe(teammate, await self._solve(moment, question), view.t)
         state.dialogue.clear()
         return self._situation(moment, situation.agent)
 

@@ -67,13 +67,9 @@ class Outlook:
     domain: BeliefDomain
 
     def __call__(self, facts: Facts) -> tuple[Prospect, ...]:
-        """Return its prospects, those toward goals first."""
-        return tuple(_Search(self, facts).prospects())
-
-    def prospects(self, facts: Facts) -> tuple[Prospect, ...]:
-        """Return its prospects; none where the domain can make nothing of what is believed."""
+        """Return its prospects, those toward goals first; none where nothing can be made of what is believed."""
         try:
-            return facts.derive(self)
+            return tuple(_Search(self, facts).prospects())
         except ImpossibleFacts:
             return ()
 
@@ -187,7 +183,7 @@ def _revealed(latent: LatentVariable, seen: Mapping[tuple[str, Term], float]) ->
 
 def outlook(situation: Situation, agent: AgentId, facts: Facts) -> tuple[Prospect, ...]:
     """Return what an agent could do if it believes some facts."""
-    return Outlook(agent, situation.team[agent], situation.domain).prospects(facts)
+    return facts.derive(Outlook(agent, situation.team[agent], situation.domain))
 
 
 def first_actions(situation: Situation, agent: AgentId, facts: Facts) -> dict[Action, Prospect]:

@@ -208,18 +208,18 @@ class BeliefQuestion(Question[Said], Generic[Said, Result]):
 
 
 @dataclass(frozen=True)
-class _Updating(BeliefQuestion[Update, BeliefUpdate], answer=Update, sampling=_READ):
+class ReadMessage(
+    BeliefQuestion[Update, BeliefUpdate], kind="zero_order", operation="hear", answer=Update, sampling=_READ
+):
+    """Zero-order update: what can I learn from this message?"""
+
     teammate: AgentId
+    said: Sequence[Message]
 
     @property
-    @abstractmethod
-    def said(self) -> Sequence[Message]:
-        """What is to be read."""
-
-    @property
-    @abstractmethod
     def holders(self) -> tuple[AgentId, ...]:
-        """Who believes what is read."""
+        """Who believes what is read: the agent."""
+        return (self.respondent,)
 
     def context(self) -> dict[str, Any]:
         """Add the rules and what was said."""
@@ -227,6 +227,10 @@ class _Updating(BeliefQuestion[Update, BeliefUpdate], answer=Update, sampling=_R
         of_order = self.situation.rules.of_order(len(self.holders) - 1)
         rules = [str(rule) for rule in of_order] if self.situation.options.ruled else []
         return super().context() | {"rules": rules, "said": heard, "mate": self.teammate}
+
+    def infer(self) -> BeliefUpdate:
+        """Return the facts that were said, and the teammate's plan."""
+        return messages.read_messages(self.situation, self.teammate, self.said)
 
     def write(self, result: BeliefUpdate) -> Update:
         """Write what was said in the language of beliefs."""
@@ -250,43 +254,13 @@ class _Updating(BeliefQuestion[Update, BeliefUpdate], answer=Update, sampling=_R
 
 
 @dataclass(frozen=True)
-class ReadMessage(_Updating, kind="zero_order", operation="hear"):
-    """Zero-order update: what can I learn from this message?"""
-
-    message: Message
-
-    @property
-    def said(self) -> Sequence[Message]:
-        """The message."""
-        return (self.message,)
-
-    @property
-    def holders(self) -> tuple[AgentId, ...]:
-        """The agent."""
-        return (self.respondent,)
-
-    def infer(self) -> BeliefUpdate:
-        """Return the facts that the message carries, and its plan."""
-        return messages.read_message(self.situation, self.message)
-
-
-@dataclass(frozen=True)
-class ReadDialogue(_Updating, kind="first_order", operation="model"):
+class ReadDialogue(ReadMessage, kind="first_order", operation="model"):
     """First-order update: what does my teammate know after this dialogue?"""
 
     @property
-    def said(self) -> Sequence[Message]:
-        """What was said between the two since the last cycle."""
-        return self.situation.dialogue_with(self.teammate)
-
-    @property
     def holders(self) -> tuple[AgentId, ...]:
-        """The agent believes that the teammate does."""
+        """Who believes what is read: the agent, that the teammate does."""
         return self.respondent, self.teammate
-
-    def infer(self) -> BeliefUpdate:
-        """Return what the teammate said, and what was said to it."""
-        return messages.read_dialogue(self.situation, self.teammate)
 
 
 @dataclass(frozen=True)

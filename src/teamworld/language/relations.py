@@ -9,8 +9,10 @@ from typing import Literal, TypeAlias
 #: ``held``: a thing in an agent's hands; ``near``: in an agent's reach; ``room``: the room that something is in;
 #: ``container``: the container that a thing is in; ``surface``: what a thing lies on; ``position``: coordinates;
 #: ``access``: whether a container can be looked into (values: open, closed); ``search``: how much of a room was seen
-#: (values: a part, all).
-Role: TypeAlias = Literal["", "at", "held", "near", "room", "container", "surface", "position", "access", "search"]
+#: (values: a part, all); ``map``: what a map shows better than words.
+Role: TypeAlias = Literal[
+    "", "at", "held", "near", "room", "container", "surface", "position", "access", "search", "map"
+]
 
 
 @dataclass(frozen=True, slots=True)

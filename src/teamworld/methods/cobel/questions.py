@@ -53,8 +53,6 @@ INTENTS: Final = 3
 WEIGHTS: Final = (0.5, 0.3, 0.2)
 #: Things that a paragraph of beliefs tells of, at most: those that matter to goals first.
 PARAGRAPH: Final = 40
-#: Facts that say more exactly what others say: where something is to the centimetre, what one stands beside.
-_LEFT_OUT: Final = frozenset({"POSITION", "NEAR", "UNSEEN", "SIDE"})
 #: Sampling where what was said is extracted, and where something is thought up.
 _READ: Final = Sampling(temperature=0.0, max_tokens=512)
 _PLAN: Final = Sampling(temperature=0.7, max_tokens=512)
@@ -593,7 +591,7 @@ def describe_beliefs(situation: Situation, host: AgentId) -> tuple[str, ...]:
     facts = situation.facts_of(host)
     about: dict[Entity | str, list[Fact]] = {}
     for fact in facts:
-        if fact.predicate not in _LEFT_OUT:
+        if fact.predicate not in situation.words.details:
             about.setdefault(fact.subject, []).append(fact)
 
     def listed(subject: Entity | str) -> str:

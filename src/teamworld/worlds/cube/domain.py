@@ -34,12 +34,12 @@ from teamworld.worlds.cube.symbolic_state import (
 
 #: What facts of CUBE can state.
 RELATIONS = (
-    Relation("SIDE", "grid", ("number",)),
+    Relation("SIDE", "grid", ("number",), role="map"),
     Relation("AT", "agent", ("cell",), role="at"),
     Relation("AT", "block", ("cell",)),
     Relation("WEIGHT", "block", ("number",)),
     Relation("STATE", "block", ("free", "delivered")),
-    Relation("UNSEEN", "area", ("cell",)),
+    Relation("UNSEEN", "area", ("cell",), role="map"),
 )
 
 

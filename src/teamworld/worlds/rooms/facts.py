@@ -18,7 +18,7 @@ RELATIONS = (
     Relation("STATE", "item", ("free", "held", "delivered", "lost")),
     Relation("STATE", "door", ("open", "shut")),
     Relation("AT", "fire", ("cell",)),
-    Relation("UNSEEN", "room", ("cell",)),
+    Relation("UNSEEN", "room", ("cell",), role="map"),
 )
 
 

@@ -54,7 +54,7 @@ RELATIONS: Final = (
     Relation("WAS", "civilian", ("cell",)),
     Relation("STATE", "civilian", ("free", "held", "safe", "dead")),
     Relation("AT", "sector", ("cell",)),
-    Relation("UNSEEN", "sector", ("number",)),
+    Relation("UNSEEN", "sector", ("number",), role="map"),
 )
 CivilianStatus: TypeAlias = Literal["free", "held", "safe", "dead"]
 

@@ -141,8 +141,8 @@ class Cobel(Method):
             return False
         situation = self._situation(moment, agent)
         news = [fact for message in self._unread(moment, agent) for fact in message.facts]
-        told = Facts((*situation.facts, *news), situation.facts.seen)
-        before, after = (harm_probability(self._domain, agent, held) for held in (situation.facts, told))
+        known = Facts((*situation.facts, *news), situation.facts.seen)
+        before, after = (harm_probability(self._domain, agent, held) for held in (situation.facts, known))
         return after > before or self._assess_danger(moment, situation).speaks
 
     def _unread(self, moment: DecisionContext, agent: AgentId) -> list[Message]:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import exp, fsum
 from typing import Final, TypeVar
 
-from teamworld.language import Action, AgentId, Facts, GoalId
+from teamworld.language import Action, AgentId, GoalId
 from teamworld.methods.cobel.prospects import Prospect, first_actions, outlook
 from teamworld.methods.cobel.situation import (
     Announcement,
@@ -22,9 +21,8 @@ from teamworld.methods.cobel.situation import (
     Subplan,
     plan_options,
 )
-from teamworld.planning.candidates import complete_action, nearest_ticks
-from teamworld.worlds.base.beliefs import BeliefDomain
-from teamworld.worlds.contract import WAIT, Goal, ImpossibleFacts, Option
+from teamworld.planning.candidates import complete_action
+from teamworld.worlds.contract import WAIT, Goal, Option
 
 #: By how much more a goal counts that the agent is at already, so that nobody wavers between equals.
 STICK: Final = 1.3
@@ -261,24 +259,12 @@ def steps_to_goal(situation: Situation, agent: AgentId, goal: GoalId) -> int:
     Where it is not known what the agent could do it is taken to be as far as the one who thinks of it; where that one
     has no option for the goal either, all steps that are left.
     """
-    steps = situation.facts.derive(_NearestOptions(agent, situation.domain))
-    if goal not in steps and agent != situation.agent:
-        steps = situation.facts.derive(_NearestOptions(situation.agent, situation.domain))
-    return steps.get(goal, situation.view.steps_left)
-
-
-@dataclass(frozen=True)
-class _NearestOptions:
-    """Steps of an agent's nearest option for each goal; worked out once for each collection of facts."""
-
-    agent: AgentId
-    domain: BeliefDomain
-
-    def __call__(self, facts: Facts) -> dict[GoalId, int]:
-        try:
-            return nearest_ticks(self.domain.options(self.agent, facts))
-        except ImpossibleFacts:
-            return {}  # nobody knows where it is
+    for nearest in (agent, situation.agent):
+        prospects = outlook(situation, nearest, situation.facts)
+        steps = [p.near for p in prospects if p.goal == goal and p.near is not None]
+        if steps:
+            return min(steps)
+    return situation.view.steps_left
 
 
 def _workers(others: Iterable[Intent], goal: GoalId | None) -> float:

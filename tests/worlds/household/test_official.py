@@ -21,11 +21,10 @@ from hypothesis import strategies as st
 from teamworld.errors import UserError
 from teamworld.worlds.household.homes import official_episodes
 from teamworld.worlds.household.homes.home import Need
-from tests.worlds.household import files, traces
+from tests.worlds.household import files
 from tests.worlds.household.data import FOLDER, needs_data
 from tests.worlds.household.homes import (
     APPLE,
-    COFFEE,
     CRATE,
     CUPCAKE,
     DOOR,
@@ -410,44 +409,6 @@ def test_a_changed_field_is_read_or_refused(tmp_path_factory: pytest.TempPathFac
         official_episodes.episodes(path)
     except UserError as error:
         assert "\n" not in str(error)
-
-
-# Recorded runs.
-
-
-def step(**changes: object) -> dict[str, Any]:
-    agent = {
-        "id": 1,
-        "pos_xz": [1.0, 2.0],
-        "bbox_center_xz": [1.1, 2.1],
-        "bbox_size_xz": [0.9, 0.8],
-        "room": KITCHEN,
-        "close": [FRIDGE],
-        "holds": {"LH": PLATE, "RH": APPLE},
-        "visible_task_nodes": [FRIDGE, APPLE, APPLE],
-        "action": "[putback] <apple> (30) <coffeetable> (23)",
-    }
-    return {"t": 0, "agents": [{**agent, **changes}], "remaining_after": {"apple": -1}}
-
-
-def run(*steps: dict[str, Any]) -> dict[str, Any]:
-    return {"format": "cwah-trace/1", "task_id": 7, "task_name": "read_book", "finished": True, "steps": list(steps)}
-
-
-def test_a_recorded_run_is_read(tmp_path: Path) -> None:
-    told = run(step(), step(action=None), step(action="[send_message] 346"), step(action="[TurnLeft]"))
-    trace = traces.trace(written(tmp_path, told))
-    first, waited, talked, turned = (one.agents[0] for one in trace.steps)
-    assert (trace.task_id, trace.task, trace.visual, trace.finished) == (7, "read_book", False, True)
-    assert (first.x, first.z, first.room, first.held) == (1.0, 2.0, KITCHEN, (APPLE, PLATE))
-    assert (first.close, first.seen) == (frozenset({FRIDGE}), frozenset({FRIDGE, APPLE}))
-    assert first.action == traces.Acted("putback", (APPLE, COFFEE))
-    assert first.box is not None
-    assert (first.box.x, first.box.depth) == (1.1, 0.8)
-    assert waited.action is None
-    assert talked.action == traces.Acted("send_message", (), 346)
-    assert turned.action == traces.Acted("TurnLeft", ())
-    assert trace.steps[0].remaining == {"apple": -1}
 
 
 # The data.

@@ -331,13 +331,10 @@ class SightMemory:
     def _meet(self, state: State, number: NodeId, view: frozenset[NodeId], t: int) -> None:
         here = self.names.room(state.rooms[number])
         shown = {*self.visible, *(thing for thing, holder in state.holder.items() if holder in view)}
-        for other, point in state.points.items():
+        for other in state.points:
             name = self.names.name(other)
             if other in view:
-                held = tuple(
-                    self.names.watched[thing] for thing in state.hands[other].things if thing in self.names.watched
-                )
-                self.met[name] = Met(self.names.room(state.rooms[other]), _cell(*point), held, t)
+                self.met[name] = _met(self.names, state, other, t)
             elif name in self.met:
                 met = self.met[name]
                 if met.room == here and state.rules.sight == "room":
@@ -354,26 +351,11 @@ class SightMemory:
             names.room(room): "all" if every or len(turned) >= HEADINGS else "part"
             for room, turned in sorted(self.turned.items())
         }
-        records = [self.records[node] for node in sorted(self.records)]
-        points: dict[Entity | AgentId, Cell] = {
-            name: sighting.point for name, sighting in met.items() if sighting.point is not None
-        }
-        points |= {seen.entity: seen.point for seen in records}
         last: dict[Entity | AgentId, int] = {names.watched[node]: t for node, t in self.last.items()}
         last |= {name: sighting.t for name, sighting in met.items() if sighting.t < self.t}
         last |= {names.room(room): t for room, t in sorted(self.left.items())}
-        return Known(
-            rooms=names.rooms,
-            explored=explored,
-            at={name: sighting.room for name, sighting in met.items() if sighting.room is not None},
-            points=points,
-            hands={name: sighting.held for name, sighting in met.items()},
-            places={seen.entity: seen.place for seen in records},
-            room={seen.entity: seen.room for seen in records if seen.place[0] != "INSIDE"},
-            opened={seen.entity: seen.opened for seen in records if seen.opened is not None},
-            near={self.agent: near(names, state, number, self.visible)},
-            last=last,
-        )
+        records = [self.records[node] for node in sorted(self.records)]
+        return _known(names, explored, met, records, {self.agent: near(names, state, number, self.visible)}, last)
 
     def perception(self, state: State) -> Perception:
         """Return what is perceived now, what was perceived before, and both."""
@@ -391,24 +373,46 @@ def near(names: Names, state: State, number: NodeId, nodes: frozenset[NodeId]) -
 
 def truth(names: Names, state: State, explored: Mapping[Entity, str]) -> Known:
     """Return all that is true now; what ``explored`` says is what somebody has explored."""
-    records = [_seen(names, state, node) for node in names.watched if node not in state.holder]
-    points: dict[Entity | AgentId, Cell] = {names.name(a): _cell(*at) for a, at in state.points.items()}
-    points |= {seen.entity: seen.point for seen in records}
     every = frozenset(names.watched)
+    return _known(
+        names,
+        explored,
+        {names.name(agent): _met(names, state, agent) for agent in state.points},
+        [_seen(names, state, node) for node in names.watched if node not in state.holder],
+        {names.name(agent): near(names, state, agent, every) for agent in state.points},
+        {},
+    )
+
+
+def _known(
+    names: Names,
+    explored: Mapping[Entity, str],
+    met: Mapping[AgentId, Met],
+    records: Sequence[Seen],
+    near: Mapping[AgentId, frozenset[Entity]],
+    last: Mapping[Entity | AgentId, int],
+) -> Known:
+    points: dict[Entity | AgentId, Cell] = {
+        name: sighting.point for name, sighting in met.items() if sighting.point is not None
+    }
     return Known(
         rooms=names.rooms,
         explored=explored,
-        at={names.name(agent): names.room(room) for agent, room in state.rooms.items()},
-        points=points,
-        hands={
-            names.name(agent): tuple(names.watched[thing] for thing in hands.things if thing in names.watched)
-            for agent, hands in state.hands.items()
-        },
+        at={name: sighting.room for name, sighting in met.items() if sighting.room is not None},
+        points=points | {seen.entity: seen.point for seen in records},
+        hands={name: sighting.held for name, sighting in met.items()},
         places={seen.entity: seen.place for seen in records},
         room={seen.entity: seen.room for seen in records if seen.place[0] != "INSIDE"},
         opened={seen.entity: seen.opened for seen in records if seen.opened is not None},
-        near={names.name(agent): near(names, state, agent, every) for agent in state.points},
+        near=near,
+        last=last,
     )
+
+
+def _met(names: Names, state: State, number: NodeId, t: int = 0) -> Met:
+    """Return an agent as it is."""
+    held = tuple(names.watched[thing] for thing in state.hands[number].things if thing in names.watched)
+    return Met(names.room(state.rooms[number]), _cell(*state.points[number]), held, t)
 
 
 def _seen(names: Names, state: State, node: NodeId) -> Seen:

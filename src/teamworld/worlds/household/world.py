@@ -25,7 +25,8 @@ from teamworld.worlds.household.domain import HouseholdDomain
 from teamworld.worlds.household.homes.furnishing import TASKS
 from teamworld.worlds.household.homes.home import Episode, NodeId, Point
 from teamworld.worlds.household.homes.official_episodes import fingerprint
-from teamworld.worlds.household.levels import LEVELS, episode
+from teamworld.worlds.household.levels import LEVELS as LEVELS
+from teamworld.worlds.household.levels import episode
 from teamworld.worlds.household.observe import TEAM, Names, SightMemory, facts_of, truth
 from teamworld.worlds.household.pathfinding import Floor
 from teamworld.worlds.household.skills import Skill
@@ -60,16 +61,6 @@ class HouseholdOptions(BaseModel):
 
 
 OPTIONS = HouseholdOptions
-__all__ = [
-    "DEFAULT_HORIZON",
-    "DEFAULT_LEVEL",
-    "LEVELS",
-    "OPTIONS",
-    "SUMMARY",
-    "HouseholdWorld",
-    "indistinguishable_pairs",
-    "make",
-]
 
 
 def _task(episode: Episode, sight: str) -> str:

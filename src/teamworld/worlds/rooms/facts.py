@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from functools import lru_cache
 
 from teamworld.language import Entity, Fact, Facts, Relation
 from teamworld.worlds.contract import ImpossibleFacts
@@ -22,13 +21,11 @@ RELATIONS = (
 )
 
 
-@lru_cache(maxsize=1024)
 def item(number: int) -> Entity:
     """Return the name of an item."""
     return Entity("item", number)
 
 
-@lru_cache(maxsize=1024)
 def door(number: int) -> Entity:
     """Return the name of a door."""
     return Entity("door", number)

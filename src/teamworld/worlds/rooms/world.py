@@ -19,7 +19,8 @@ from teamworld.worlds.contract import WAIT, Attempt, GoalEvent, Outcome, StepRes
 from teamworld.worlds.rooms import physics
 from teamworld.worlds.rooms.domain import RoomsDomain
 from teamworld.worlds.rooms.facts import list_facts, read_state
-from teamworld.worlds.rooms.levels import LEVELS, Instance, instance
+from teamworld.worlds.rooms.levels import LEVELS as LEVELS
+from teamworld.worlds.rooms.levels import Instance, instance
 from teamworld.worlds.rooms.skills import Skill
 from teamworld.worlds.rooms.state import State, distances
 
@@ -43,16 +44,6 @@ class RoomsOptions(BaseModel):
 
 
 OPTIONS = RoomsOptions
-__all__ = [
-    "DEFAULT_HORIZON",
-    "DEFAULT_LEVEL",
-    "LEVELS",
-    "OPTIONS",
-    "SUMMARY",
-    "RoomsWorld",
-    "indistinguishable_pairs",
-    "make",
-]
 
 
 class Change(NamedTuple):

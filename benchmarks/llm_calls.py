@@ -105,8 +105,8 @@ async def ours(server: Peer, requests: list[Request], flying: int, scratch: Path
     with Results(scratch / "results.sqlite"):
         pass
     plan = prepare(experiment, running, RunMonitor())
-    async with live(experiment, RunFolder(scratch), plan, running, RunMonitor()) as minds:
-        line = minds.line(server.name(), experiment.cells()[0], 1)
+    async with live(experiment, RunFolder(scratch), plan, running, RunMonitor()) as reasoners:
+        line = reasoners.model(server.name(), experiment.cells()[0], 1).line
 
         async def one(number: int, request: Request) -> None:
             await line.call(CallKey("agent_0", "bench", number, 0), request)

@@ -73,17 +73,11 @@ def test_the_log_names_the_method_and_its_options_not_the_label(tmp_path: Path, 
         start = start_of(finished, RunCell(label, 0), 1)
         assert start.method == "drwell"
         assert start.method_options == RunFolder(finished).experiment().options[label]
-    run(
-        "cube",
-        method="drwell:same",
-        options={"drwell:same": {"explore": 6}},
-        episodes=2,
-        max_steps=40,
-        out=tmp_path / "r",
-    )
+    same: dict[str, Any] = {"method": "drwell:same", "options": {"drwell:same": {"explore": 6}}}
+    run("cube", **same, episodes=2, max_steps=40, out=tmp_path / "r")
     for episode in (1, 2):  # another label for the same options: the same bytes
-        same = RunFolder(tmp_path / "r").log(RunCell("drwell:same", 0), episode)
-        assert same.read_bytes() == RunFolder(finished).log(RunCell("drwell", 0), episode).read_bytes()
+        log = RunFolder(tmp_path / "r").log(RunCell("drwell:same", 0), episode)
+        assert log.read_bytes() == RunFolder(finished).log(RunCell("drwell", 0), episode).read_bytes()
 
 
 @pytest.mark.heavy
@@ -132,27 +126,14 @@ def test_a_file_the_command_line_and_python_mean_the_same(tmp_path: Path, capsys
     text = "methods: [drwell, 'drwell:no_memory', 'drwell:mine']\nmax_steps: 8\ninstances: fresh\noptions:\n"
     text += "  drwell: {explore: 3}\n  drwell:mine: {memory: library}\n"
     (tmp_path / "e.yaml").write_text(text)
-    flags = [
-        "--method",
-        "drwell,drwell:no_memory",
-        "--method",
-        "drwell:mine",
-        "--max-steps",
-        "8",
-        "--instances",
-        "fresh",
-    ]
+    flags = ["--method", "drwell,drwell:no_memory", "--method", "drwell:mine"]
+    flags += ["--max-steps", "8", "--instances", "fresh"]
     flags += ["--set", "drwell.explore=3", "--set", "drwell:mine.memory=library"]
     assert command(["run", str(tmp_path / "e.yaml"), "--out", str(tmp_path / "file")]) == 0
     assert command(["run", "cube", *flags, "--out", str(tmp_path / "flags")]) == 0
     options = parse_options(["drwell.explore=3", "drwell:mine.memory=library"])
-    run(
-        method=["drwell", "drwell:no_memory", "drwell:mine"],
-        max_steps=8,
-        instances="fresh",
-        options=options,
-        out=tmp_path / "python",
-    )
+    methods = ["drwell", "drwell:no_memory", "drwell:mine"]
+    run(method=methods, max_steps=8, instances="fresh", options=options, out=tmp_path / "python")
     result = [RunFolder(tmp_path / name).experiment() for name in ("file", "flags", "python")]
     assert result[0] == result[1] == result[2]
     assert logs(tmp_path / "file") == logs(tmp_path / "flags") == logs(tmp_path / "python")

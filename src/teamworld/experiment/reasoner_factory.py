@@ -53,7 +53,7 @@ class ReasonerFactory:
     """Makes the reasoner of each episode; by default of a run in which nothing is left to ask."""
 
     experiment: ExperimentSpec
-    model: Callable[[str, RunCell, int], Reasoner] = _nobody
+    model: Callable[[str, RunCell, int], LanguageModel] = _nobody
     """The language model of a name in an episode."""
     person: Callable[[RunCell, int], Reasoner] = _nobody
     """Who asks a person in an episode."""

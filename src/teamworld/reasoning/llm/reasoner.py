@@ -39,7 +39,7 @@ class LanguageModel:
     def __init__(self, name: str, form: Form, line: CallSource, overrides: Overrides = {}) -> None:  # noqa: B006
         self._name = name
         self._form = form
-        self._line = line
+        self.line = line
         self._overrides = overrides
         self._endpoint = parse_endpoint(name)
         self._counts: Counter[tuple[str, str]] = Counter()
@@ -59,7 +59,7 @@ class LanguageModel:
         self._counts[place] += not tries
         key = CallKey(*place, self._counts[place], len(tries))
         request = self.request(question, tries)
-        record = await self._line.call(key, request)
+        record = await self.line.call(key, request)
         call = summarize_call(record)
         if record.completion is None:
             raise BadAnswer(f"no answer came ({lines(record.faults[-1:])})", "none", call=call)

@@ -57,7 +57,7 @@ class CubeOptions(BaseModel):
     """Default time-outs: spec: scaled with the grid; paper: the published controller's."""
 
 
-#: What ``teamworld.worlds.registry`` reads, codes_beside LEVELS, DEFAULT_HORIZON, ``make`` and ``failures``.
+#: What ``teamworld.worlds.registry`` reads, besides LEVELS, DEFAULT_HORIZON, ``make`` and ``failures``.
 OPTIONS = CubeOptions
 SUMMARY = "push square blocks, alone or together, to the right edge of a grid"
 __all__ = [

@@ -77,6 +77,11 @@ def played(
     return found, mind.asked
 
 
+def prompts(asked: Sequence[Heard], *kinds: str, respondent: str = "") -> list[str]:
+    """Return the prompts of some kinds, in order; of one respondent if it is named."""
+    return [heard.prompt for heard in asked if heard.kind in kinds and respondent in ("", heard.respondent)]
+
+
 def calls(events: Sequence[Event]) -> list[Counter[str]]:
     """Return for each step how often each kind of question was asked."""
     found: list[Counter[str]] = [Counter() for _ in range(steps(events))]

@@ -14,7 +14,7 @@ from teamworld.methods.camon.questions import Lead, LeaderPlan, Order, Proposal,
 from teamworld.reasoning.contract import Question
 from teamworld.record import AgentLeft, Event, MessageSent, PlanEnd, PlanStart, QuestionAsked, ViewsShared
 from teamworld.testing.episodes import Scenario
-from tests.methods.single_steps import Answers, calls, of, played, steps
+from tests.methods.single_steps import Answers, calls, of, played, prompts, steps
 
 LONG = Scenario("rooms", "two", 0, 40)
 BURNING = Scenario("rooms", "two-hazard", 0, 40, {"spread": 0.4})
@@ -27,11 +27,11 @@ def moves(events: list[Event]) -> list[PlanStart]:
 @pytest.mark.heavy
 @pytest.mark.parametrize("stage", [LONG, BURNING, Scenario("cube", "n4", 0, 30)])
 def test_a_leader_is_asked_once_and_anybody_else_twice(stage: Scenario) -> None:
-    found, _ = played("camon", stage=stage, orders=False)
-    settled: dict[int, list[str]] = {step: [] for step in range(steps(found.events))}
-    for start in moves(list(found.events)):
+    episode, _ = played("camon", stage=stage, orders=False)
+    settled: dict[int, list[str]] = {step: [] for step in range(steps(episode.events))}
+    for start in moves(list(episode.events)):
         settled[start.step].append(start.cause)
-    for asked, causes in zip(calls(found.events), settled.values(), strict=True):
+    for asked, causes in zip(calls(episode.events), settled.values(), strict=True):
         led, others = causes.count("leads"), len(causes) - causes.count("leads")
         assert asked["camon.lead"] == led <= 1
         assert asked["camon.propose"] == asked["camon.review"] == others
@@ -41,25 +41,25 @@ def test_a_leader_is_asked_once_and_anybody_else_twice(stage: Scenario) -> None:
 @pytest.mark.heavy
 @pytest.mark.parametrize("stage", [LONG, BURNING])
 def test_with_the_reference_options_all_perceive_at_every_step_and_each_action_is_translated(stage: Scenario) -> None:
-    found, _ = played("camon", stage=stage, orders=False, perceive="all", translate="mind")
-    gone = [event.step for event in of(found.events, AgentLeft)]
-    for step, asked in enumerate(calls(found.events)):
-        living = len(set(found.events[0].team)) - sum(at < step for at in gone)  # type: ignore[union-attr]
+    episode, _ = played("camon", stage=stage, orders=False, perceive="all", translate="mind")
+    gone = [event.step for event in of(episode.events, AgentLeft)]
+    for step, asked in enumerate(calls(episode.events)):
+        living = len(set(episode.events[0].team)) - sum(at < step for at in gone)  # type: ignore[union-attr]
         leads, others = asked["camon.lead"], asked["camon.propose"]
         assert asked["perception"] == living if stage is LONG else asked["perception"] <= living  # smoke overcomes some
         assert asked.total() == asked["perception"] + 2 * leads + 3 * others
 
 
 def test_those_about_to_decide_perceive_where_that_is_asked_for() -> None:
-    found, _ = played("camon", stage=LONG, orders=False, perceive="deciding")
-    for asked in calls(found.events):
+    episode, _ = played("camon", stage=LONG, orders=False, perceive="deciding")
+    for asked in calls(episode.events):
         assert asked["perception"] == asked["camon.lead"] + asked["camon.propose"]
 
 
 def test_the_first_leads_and_whoever_has_proposed_leads_next() -> None:
-    found, _ = played("camon", stage=LONG)
+    episode, _ = played("camon", stage=LONG)
     leader = "agent_0"
-    for event in of(found.events, QuestionAsked):
+    for event in of(episode.events, QuestionAsked):
         if event.purpose in ("camon.lead", "camon.review"):
             assert event.agent == leader
         if event.purpose == "camon.propose":
@@ -67,13 +67,13 @@ def test_the_first_leads_and_whoever_has_proposed_leads_next() -> None:
             proposer = event.agent
         if event.purpose == "camon.review":
             leader = proposer
-    assert sum(event.purpose == "camon.review" for event in of(found.events, QuestionAsked)) > 3
+    assert sum(event.purpose == "camon.review" for event in of(episode.events, QuestionAsked)) > 3
 
 
 def test_only_the_leader_is_given_the_views_of_others_and_that_is_on_record() -> None:
-    found, _ = played("camon", stage=LONG)
-    shared = [(event.step, event.purpose, event.views) for event in of(found.events, ViewsShared)]
-    asked = [event for event in of(found.events, QuestionAsked) if event.purpose in ("camon.lead", "camon.review")]
+    episode, _ = played("camon", stage=LONG)
+    shared = [(event.step, event.purpose, event.views) for event in of(episode.events, ViewsShared)]
+    asked = [event for event in of(episode.events, QuestionAsked) if event.purpose in ("camon.lead", "camon.review")]
     assert len(shared) == len(asked)
     assert {purpose for _, purpose, _ in shared} == {"camon.lead", "camon.review"}
     assert {len(views) for _, _, views in shared} == {1}
@@ -81,19 +81,19 @@ def test_only_the_leader_is_given_the_views_of_others_and_that_is_on_record() ->
 
 def test_what_the_leader_rejects_is_not_done_and_what_it_says_is() -> None:
     review = Review(decision="REJECT", action="go((4, 4))", message="No corner: the other one.")
-    found, _ = played("camon", {Propose: Proposal(action="go((0, 0))"), ReviewProposal: review})
-    first = next(start for start in moves(list(found.events)) if start.agent == "agent_1")
+    episode, _ = played("camon", {Propose: Proposal(action="go((0, 0))"), ReviewProposal: review})
+    first = next(start for start in moves(list(episode.events)) if start.agent == "agent_1")
     assert ("go((4, 4))" in first.text, first.cause) == (True, "rejected")
-    said = [(event.agent, event.act, event.recipients) for event in of(found.events, MessageSent)]
+    said = [(event.agent, event.act, event.recipients) for event in of(episode.events, MessageSent)]
     assert said[:2] == [("agent_1", "propose", ("agent_0",)), ("agent_0", "reject", ("agent_1",))]
 
 
 def test_what_the_leader_accepts_is_done_word_for_word() -> None:
     review = Review(decision="ACCEPT", action="go((4, 4))")
-    found, _ = played("camon", {Propose: Proposal(action="I would go to (0, 0)"), ReviewProposal: review})
-    first = next(start for start in moves(list(found.events)) if start.agent == "agent_1")
+    episode, _ = played("camon", {Propose: Proposal(action="I would go to (0, 0)"), ReviewProposal: review})
+    first = next(start for start in moves(list(episode.events)) if start.agent == "agent_1")
     assert ("go((0, 0))" in first.text, first.cause) == (True, "accepted")
-    assert not [event for event in of(found.events, MessageSent) if event.act == "accept"], "nothing to say"
+    assert not [event for event in of(episode.events, MessageSent) if event.act == "accept"], "nothing to say"
 
 
 def ordering(*orders: Order) -> Answers:
@@ -103,11 +103,11 @@ def ordering(*orders: Order) -> Answers:
 
 def test_who_was_ordered_before_its_turn_is_not_asked() -> None:
     order = Order(agent="agent_1", action="go((4, 4))", message="To the corner.")
-    found, _ = played("camon", ordering(order))
-    assert [event.purpose for event in of(found.events, QuestionAsked) if event.step == 0] == ["camon.lead"]
-    ordered = [start for start in moves(list(found.events)) if start.cause == "ordered"]
+    episode, _ = played("camon", ordering(order))
+    assert [event.purpose for event in of(episode.events, QuestionAsked) if event.step == 0] == ["camon.lead"]
+    ordered = [start for start in moves(list(episode.events)) if start.cause == "ordered"]
     assert [(start.agent, "go((4, 4))" in start.text) for start in ordered] == [("agent_1", True)]
-    said = [event for event in of(found.events, MessageSent) if event.act == "request"]
+    said = [event for event in of(episode.events, MessageSent) if event.act == "request"]
     assert [(event.agent, event.recipients, event.text) for event in said] == [
         ("agent_0", ("agent_1",), "To the corner.")
     ]
@@ -139,17 +139,16 @@ VOID = [
 @pytest.mark.heavy
 @pytest.mark.parametrize("order", VOID)
 def test_orders_that_cannot_be_carried_out_are_passed_over_and_the_leader_is_told(order: Order) -> None:
-    found, asked = played("camon", ordering(order))
-    assert not [event for event in of(found.events, MessageSent) if event.act == "request" and event.step == 0]
-    assert not [start for start in moves(list(found.events)) if start.cause == "ordered" and start.step == 0]
-    again = [one for one in asked if one.respondent == "agent_0" and one.kind in ("camon.lead", "camon.review")]
-    assert "Not carried out" in again[1].prompt
-    assert order.agent in again[1].prompt.split("Not carried out")[1]
+    episode, asked = played("camon", ordering(order))
+    assert not [event for event in of(episode.events, MessageSent) if event.act == "request" and event.step == 0]
+    assert not [start for start in moves(list(episode.events)) if start.cause == "ordered" and start.step == 0]
+    again = prompts(asked, "camon.lead", "camon.review", respondent="agent_0")
+    assert order.agent in again[1].split("Not carried out")[1]
 
 
 def test_a_proposal_that_never_comes_is_nothing_and_the_leader_may_know_better() -> None:
-    found, _ = played("camon", {Propose: Propose.fallback, LeaderPlan: LeaderPlan.fallback})
-    first = {start.agent: start for start in reversed(moves(list(found.events))) if start.step == 0}
+    episode, _ = played("camon", {Propose: Propose.fallback, LeaderPlan: LeaderPlan.fallback})
+    first = {start.agent: start for start in reversed(moves(list(episode.events))) if start.step == 0}
     assert (first["agent_0"].text, first["agent_0"].parsed) == ("plan { wait() }", False)
     assert first["agent_1"].cause == "rejected"
     assert first["agent_1"].parsed
@@ -165,10 +164,12 @@ def test_where_the_leader_is_gone_or_cannot_act_the_first_that_can_leads(living:
 
 
 def test_without_reviews_none_is_asked_for() -> None:
-    found, _ = played("camon:no_review", stage=LONG)
-    assert not [event for event in of(found.events, QuestionAsked) if event.purpose == "camon.review"]
+    episode, _ = played("camon:no_review", stage=LONG)
+    assert not [event for event in of(episode.events, QuestionAsked) if event.purpose == "camon.review"]
 
 
+#: What an agent is asked about its own action.
+OWN = ("camon.propose", "camon.lead")
 #: A leader who rejects everything, in the same words, and gives no orders.
 REJECTING: Answers = {
     ReviewProposal: Review(decision="REJECT", action="go((4, 4))", message="Not there."),
@@ -178,67 +179,65 @@ REJECTING: Answers = {
 
 @pytest.mark.parametrize("options", [{}, {"perceive": "all"}], ids=str)
 def test_whoever_was_told_something_reads_it_when_it_is_next_asked_and_once(options: dict[str, Any]) -> None:
-    found, asked = played("camon", REJECTING, LONG._replace(horizon=30), **options)
-    sent = [event for event in of(found.events, MessageSent) if event.act == "reject"]
+    episode, asked = played("camon", REJECTING, LONG._replace(horizon=30), **options)
+    sent = [event for event in of(episode.events, MessageSent) if event.act == "reject"]
     for agent in ("agent_0", "agent_1"):
-        told = [event.step for event in sent if event.recipients == (agent,)]
-        mine = [one for one in asked if one.respondent == agent and one.kind in ("camon.propose", "camon.lead")]
-        read = sum(one.prompt.count("«Not there.»") for one in mine)
-        due = sum(any(told_at < one.t for one in mine) for told_at in told)
+        steps_told = [event.step for event in sent if event.recipients == (agent,)]
+        read = sum(prompt.count("«Not there.»") for prompt in prompts(asked, *OWN, respondent=agent))
+        last = max(heard.t for heard in asked if heard.respondent == agent and heard.kind in OWN)
+        due = sum(step < last for step in steps_told)
         assert read == due > 0
 
 
 def test_an_order_is_read_by_whoever_was_given_it() -> None:
     order = Order(agent="agent_1", action="go((0, 10))", message="To the corner.")
     _, asked = played("camon", ordering(order), LONG)
-    first = next(one for one in asked if one.respondent == "agent_1" and one.t)
+    first = next(question for question in asked if question.respondent == "agent_1" and question.t)
     assert "agent_0: «To the corner.»" in first.prompt
 
 
 def test_of_two_orders_to_one_agent_the_first_counts_and_the_leader_is_told() -> None:
     orders = [Order(agent="agent_1", action=text, message=text) for text in ("go((4, 4))", "go((0, 0))")]
-    found, asked = played("camon", ordering(*orders))
-    ordered = [start.text for start in moves(list(found.events)) if start.cause == "ordered" and start.step == 0]
+    episode, asked = played("camon", ordering(*orders))
+    ordered = [start.text for start in moves(list(episode.events)) if start.cause == "ordered" and start.step == 0]
     assert len(ordered) == 1
     assert "go((4, 4))" in ordered[0]
-    assert [event.text for event in of(found.events, MessageSent) if event.step == 0] == ["go((4, 4))"]
-    again = next(one for one in asked if one.respondent == "agent_0" and one.t and "Not carried out" in one.prompt)
-    assert "agent_1: more than one order" in again.prompt
+    assert [event.text for event in of(episode.events, MessageSent) if event.step == 0] == ["go((4, 4))"]
+    complaints = [prompt for prompt in prompts(asked, "camon.lead", "camon.review") if "Not carried out" in prompt]
+    assert "agent_1: more than one order" in complaints[0]
 
 
 def test_a_flood_of_orders_or_words_stays_small() -> None:
     orders = [Order(agent=f"nobody_{number}", action="wait()", message="You.") for number in range(2000)]
 
     proposal = Proposal(action="go((4, 4)) " + "x" * 10_000)
-    found, asked = played("camon", {Propose: proposal, **ordering(*orders)})
-    assert max(len(event.text) for event in of(found.events, MessageSent)) < 2000
-    assert max(len(one.prompt) for one in asked) < 20_000
+    episode, asked = played("camon", {Propose: proposal, **ordering(*orders)})
+    assert max(len(event.text) for event in of(episode.events, MessageSent)) < 2000
+    assert max(len(question.prompt) for question in asked) < 20_000
 
 
 @pytest.mark.heavy
 def test_without_orders_no_prompt_asks_for_any_and_no_rule_gives_any() -> None:
-    found, asked = played("camon:no_orders", stage=BURNING)
-    leading = [one.prompt for one in asked if one.kind in ("camon.lead", "camon.review")]
+    episode, asked = played("camon:no_orders", stage=BURNING)
+    leading = prompts(asked, "camon.lead", "camon.review")
     assert leading
     assert not [prompt for prompt in leading if "order it" in prompt]
-    answers = [event.answer for event in of(found.events, QuestionAsked) if event.purpose == "camon.review"]
+    answers = [event.answer for event in of(episode.events, QuestionAsked) if event.purpose == "camon.review"]
     assert not [answer for answer in answers if answer["orders"]]
     _, asked = played("camon", stage=LONG)
-    assert all("order it" in one.prompt for one in asked if one.kind in ("camon.lead", "camon.review"))
+    assert all("order it" in prompt for prompt in prompts(asked, "camon.lead", "camon.review"))
 
 
 def test_without_reviews_whoever_proposes_is_told_that_nobody_decides_for_it() -> None:
     _, with_it = played("camon", stage=LONG)
     _, without = played("camon:no_review", stage=LONG)
-    says = [
-        {"and decides" in one.prompt for one in asked if one.kind == "camon.propose"} for asked in (with_it, without)
-    ]
+    says = [{"and decides" in prompt for prompt in prompts(asked, "camon.propose")} for asked in (with_it, without)]
     assert says == [{True}, {False}]
 
 
 def test_a_review_tells_whose_abilities_it_shows() -> None:
     _, asked = played("camon", stage=LONG)
-    review = next(one.prompt for one in asked if one.kind == "camon.review")
+    review = prompts(asked, "camon.review")[0]
     assert "what follows is what agent_1 can do" in review
 
 
@@ -259,9 +258,10 @@ def test_a_task_counts_if_whoever_decides_can_know_of_it(review: bool) -> None:
         stays = Proposal if isinstance(question, Propose) else Lead
         return stays(action="wait()") if question.respondent == "agent_1" else None
 
-    found, _ = played("camon", says, LONG, review=review, orders=False)
+    episode, _ = played("camon", says, LONG, review=review, orders=False)
     (t, goal), *_ = named
-    settled = [start.goal for start in moves(list(found.events)) if (start.step, start.agent) == (t, "agent_1")]
+    settled = [start.goal for start in moves(list(episode.events)) if (start.step, start.agent) == (t, "agent_1")]
     assert settled == [goal if review else None]
-    sent = [one for one in of(found.events, MessageSent) if (one.step, one.agent, one.act) == (t, "agent_1", "propose")]
-    assert [one.goal for one in sent] == [None], "the proposer has not seen it"
+    proposals = [event for event in of(episode.events, MessageSent) if event.act == "propose"]
+    goals = [event.goal for event in proposals if (event.step, event.agent) == (t, "agent_1")]
+    assert goals == [None], "the proposer has not seen it"

@@ -15,7 +15,7 @@ from teamworld.methods.embodied.questions import Decide, DialogueRecord, Private
 from teamworld.reasoning.contract import Question
 from teamworld.record import MessageSent, PlanEnd, PlanStart, QuestionAsked, ViewsShared
 from teamworld.testing.episodes import Scenario
-from tests.methods.single_steps import Answers, Heard, calls, of, played
+from tests.methods.single_steps import Answers, Heard, calls, of, played, prompts
 
 LONG = Scenario("rooms", "two", 0, 30)
 THREE = Scenario("cube", "n4", 0, 6)
@@ -28,7 +28,7 @@ def saying(talk: Talk, mind: str = "agent_0") -> Answers:
 
 def shown(asked: list[Heard], kind: str, mind: str, t: int) -> str:
     """Return what stood under the heading of talk in a prompt."""
-    prompt = next(one.prompt for one in asked if (one.kind, one.respondent, one.t) == (kind, mind, t))
+    prompt = next(heard.prompt for heard in asked if (heard.kind, heard.respondent, heard.t) == (kind, mind, t))
     return prompt.split("## Talk")[1].split("##")[0]
 
 
@@ -36,23 +36,23 @@ def shown(asked: list[Heard], kind: str, mind: str, t: int) -> str:
 @pytest.mark.parametrize(("rounds", "each"), [(0, 1), (1, 2), (2, 3)])
 def test_each_agent_is_asked_once_a_round_and_once_to_act(rounds: int, each: int) -> None:
     for stage, team in ((LONG._replace(horizon=8), 2), (THREE, 4)):
-        found, _ = played("embodied", stage=stage, rounds=rounds)
-        for asked in calls(found.events):
+        episode, _ = played("embodied", stage=stage, rounds=rounds)
+        for asked in calls(episode.events):
             assert asked["embodied.talk"] == rounds * team
             assert asked["embodied.act"] == team
             assert asked.total() == each * team
 
 
 def test_with_the_reference_options_there_are_four_calls_an_agent_and_step() -> None:
-    found, _ = played("embodied:reference", stage=LONG._replace(horizon=8))
+    episode, _ = played("embodied:reference", stage=LONG._replace(horizon=8))
     expected = dict.fromkeys(("perception", "embodied.talk", "embodied.act", "translation"), 2)
-    assert all(dict(asked) == expected for asked in calls(found.events))
+    assert all(dict(asked) == expected for asked in calls(episode.events))
 
 
 def test_a_private_message_reaches_its_recipient_alone_and_a_broadcast_everybody() -> None:
     talk = Talk(private=(Private(to="agent_2", text="for two"),), everybody="for all")
-    found, asked = played("embodied", saying(talk), THREE)
-    sent = [(event.agent, event.recipients, event.text) for event in of(found.events, MessageSent)]
+    episode, asked = played("embodied", saying(talk), THREE)
+    sent = [(event.agent, event.recipients, event.text) for event in of(episode.events, MessageSent)]
     assert sent == [
         ("agent_0", ("agent_2",), "for two"),
         ("agent_0", ("agent_1", "agent_2", "agent_3"), "for all"),
@@ -77,25 +77,25 @@ def test_who_speaks_later_has_heard_who_spoke_before_and_not_the_other_way_round
 @pytest.mark.parametrize("remember", [0, 1, 2])
 def test_talk_is_gone_after_so_many_steps(remember: int) -> None:
     _, asked = played("embodied", saying(Talk(everybody="hello")), THREE, remember=remember)
-    told = ["«hello»" in shown(asked, "embodied.act", "agent_1", t) for t in range(6)]
-    assert told == [t <= remember for t in range(6)]
-    assert told == ["«hello»" in shown(asked, "embodied.talk", "agent_1", t) for t in range(6)]
+    lines_shown = ["«hello»" in shown(asked, "embodied.act", "agent_1", t) for t in range(6)]
+    assert lines_shown == [t <= remember for t in range(6)]
+    assert lines_shown == ["«hello»" in shown(asked, "embodied.talk", "agent_1", t) for t in range(6)]
 
 
 @pytest.mark.parametrize("talk", [Talk(), Talk(everybody="  "), Talk(private=(Private(to="agent_1", text=""),))])
 def test_empty_messages_are_not_sent(talk: Talk) -> None:
-    found, asked = played("embodied", saying(talk))
-    assert not list(of(found.events, MessageSent))
-    assert not any("Not carried out" in one.prompt for one in asked)
+    episode, asked = played("embodied", saying(talk))
+    assert not list(of(episode.events, MessageSent))
+    assert not any("Not carried out" in question.prompt for question in asked)
 
 
 @pytest.mark.parametrize(("to", "why"), [("agent_9", "no such team-mate"), ("agent_0", "that is yourself")])
 def test_messages_to_nobody_are_passed_over_and_the_speaker_is_told_once(to: str, why: str) -> None:
     talk = Talk(private=(Private(to=to, text="hello"), Private(to="agent_1", text="you")))
-    found, asked = played("embodied", saying(talk))
-    assert [event.recipients for event in of(found.events, MessageSent)] == [("agent_1",)]
-    told = [why in one.prompt for one in asked if one.kind == "embodied.talk" and one.respondent == "agent_0"]
-    assert told[:3] == [False, True, False]
+    episode, asked = played("embodied", saying(talk))
+    assert [event.recipients for event in of(episode.events, MessageSent)] == [("agent_1",)]
+    is_told = [why in prompt for prompt in prompts(asked, "embodied.talk", respondent="agent_0")]
+    assert is_told[:3] == [False, True, False]
 
 
 def test_messages_take_no_time_by_its_own_rule_and_a_step_where_the_run_says_so() -> None:
@@ -105,37 +105,37 @@ def test_messages_take_no_time_by_its_own_rule_and_a_step_where_the_run_says_so(
     rule = MessageRule(ticks=1, paid_by="speaker")
     paid, _ = played("embodied", says, LONG._replace(horizon=3, rule=rule))
     asked = calls(paid.events)
-    assert [one["embodied.act"] for one in asked] == [2, 2, 2]
+    assert [call["embodied.act"] for call in asked] == [2, 2, 2]
     verbs = [event.verb for event in paid.events if getattr(event, "verb", "") and event.agent == "agent_0"]  # type: ignore[union-attr]
     assert verbs[0] == "talk"
     assert "talk" not in verbs[1:]
 
 
 def test_what_runs_runs_on_when_it_is_chosen_again() -> None:
-    found, _ = played("embodied", {Decide: Act(action="go((0, 10))"), Speak: Talk()}, LONG._replace(horizon=4))
-    assert [start.step for start in of(found.events, PlanStart)] == [0, 0]
-    assert {end.cause for end in of(found.events, PlanEnd)} == {"horizon"}
+    episode, _ = played("embodied", {Decide: Act(action="go((0, 10))"), Speak: Talk()}, LONG._replace(horizon=4))
+    assert [start.step for start in of(episode.events, PlanStart)] == [0, 0]
+    assert {end.cause for end in of(episode.events, PlanEnd)} == {"horizon"}
 
 
 def test_an_answer_without_an_action_is_asked_again_and_then_nothing_for_a_step() -> None:
-    found, _ = played("embodied", {Decide: Act(action=" ")})
-    assert {(start.text, start.parsed) for start in of(found.events, PlanStart)} == {("plan { wait() }", False)}
-    acts = [event for event in of(found.events, QuestionAsked) if event.purpose == "embodied.act"]
+    episode, _ = played("embodied", {Decide: Act(action=" ")})
+    assert {(start.text, start.parsed) for start in of(episode.events, PlanStart)} == {("plan { wait() }", False)}
+    acts = [event for event in of(episode.events, QuestionAsked) if event.purpose == "embodied.act"]
     assert all(event.fallback and len(event.errors) == 3 for event in acts)
 
 
 def test_nobody_is_given_the_views_of_others() -> None:
-    found, _ = played("embodied", stage=LONG)
-    assert not list(of(found.events, ViewsShared))
+    episode, _ = played("embodied", stage=LONG)
+    assert not list(of(episode.events, ViewsShared))
 
 
 @pytest.mark.heavy
 def test_who_cannot_act_is_not_asked() -> None:
     unable = 0
     for seed in range(3):
-        found, _ = played("embodied", stage=Scenario("rooms", "two-hazard", seed, 40, {"spread": 0.4}))
+        episode, _ = played("embodied", stage=Scenario("rooms", "two-hazard", seed, 40, {"spread": 0.4}))
         team = 3
-        for asked in calls(found.events):
+        for asked in calls(episode.events):
             assert asked["embodied.talk"] == asked["embodied.act"] <= team
             unable += asked["embodied.act"] < team
     assert unable
@@ -143,14 +143,14 @@ def test_who_cannot_act_is_not_asked() -> None:
 
 @pytest.mark.heavy
 def test_by_the_rule_two_do_not_take_what_takes_one() -> None:
-    found, asked = played("embodied", stage=Scenario("rooms", "one", 0, 20))
-    assert not list(of(found.events, MessageSent)), "there is nobody to tell"
-    found, asked = played("embodied", stage=Scenario("cube", "n4", 1, 10))
-    first = {start.agent: start.goal for start in of(found.events, PlanStart) if start.step == 0}
-    alone = {event.goal for event in found.events if isinstance(event, PlanStart) and event.quorum == 1}
+    episode, asked = played("embodied", stage=Scenario("rooms", "one", 0, 20))
+    assert not list(of(episode.events, MessageSent)), "there is nobody to tell"
+    episode, asked = played("embodied", stage=Scenario("cube", "n4", 1, 10))
+    first = {start.agent: start.goal for start in of(episode.events, PlanStart) if start.step == 0}
+    alone = {event.goal for event in episode.events if isinstance(event, PlanStart) and event.quorum == 1}
     for goal in alone - {None}:
         assert sum(taken == goal for taken in first.values()) <= 1
-    assert any("takes" in one.prompt for one in asked)
+    assert any("takes" in question.prompt for question in asked)
 
 
 def test_with_echo_nobody_reads_its_own_words_twice_and_what_was_private_stays_so() -> None:
@@ -163,16 +163,16 @@ def test_with_echo_nobody_reads_its_own_words_twice_and_what_was_private_stays_s
 
 def test_of_two_private_messages_to_one_team_mate_the_first_is_sent() -> None:
     talk = Talk(private=tuple(Private(to="agent_1", text=text) for text in ("one", "two")))
-    found, asked = played("embodied", saying(talk))
-    assert [event.text for event in of(found.events, MessageSent)] == ["one"]
-    again = next(one.prompt for one in asked if (one.kind, one.respondent, one.t) == ("embodied.talk", "agent_0", 1))
+    episode, asked = played("embodied", saying(talk))
+    assert [event.text for event in of(episode.events, MessageSent)] == ["one"]
+    again = prompts(asked, "embodied.talk", respondent="agent_0")[1]
     assert "to agent_1: one private message at a time, the first was sent" in again
 
 
 def test_a_flood_of_messages_to_nobody_stays_small() -> None:
     talk = Talk(private=tuple(Private(to=f"nobody_{number}", text="you") for number in range(2000)))
     _, asked = played("embodied", saying(talk))
-    assert max(len(one.prompt) for one in asked) < 10_000
+    assert max(len(question.prompt) for question in asked) < 10_000
 
 
 def test_who_spoke_last_is_the_same_to_both_where_words_come_late() -> None:
@@ -217,8 +217,8 @@ def test_a_task_that_the_speaker_has_not_seen_does_not_count() -> None:
         named[t, question.respondent] = goal, goal in mine
         return Talk(everybody="I take it.", goal=goal)
 
-    found, _ = played("embodied", {Speak: speak}, LONG)
+    episode, _ = played("embodied", {Speak: speak}, LONG)
     assert {known for _, known in named.values()} == {True, False}
-    for sent in of(found.events, MessageSent):
+    for sent in of(episode.events, MessageSent):
         goal, known = named[sent.step, sent.agent]
         assert sent.goal == (goal if known else None)

@@ -19,7 +19,7 @@ from teamworld.reasoning.router import ReasonerRouter, parse_routes
 from teamworld.record import PlanEnd, PlanStart, QuestionAsked, ViewsShared
 from teamworld.seeding import generator
 from teamworld.testing.episodes import Scenario, play
-from tests.methods.single_steps import Answers, Says, Scripted, calls, of, played
+from tests.methods.single_steps import Answers, Says, Scripted, calls, of, played, prompts
 
 LONG = Scenario("rooms", "two", 0, 30)
 
@@ -63,20 +63,20 @@ def at_first(*pairs: tuple[str, str]) -> Answers:
     ("objections", "rounds", "made"), [(0, 3, 1), (1, 3, 2), (2, 3, 3), (9, 3, 3), (9, 1, 1), (9, 5, 5)]
 )
 def test_each_round_asks_the_planner_once_and_every_agent_once(objections: int, rounds: int, made: int) -> None:
-    found, _ = played("hmas2", objecting(objections), LONG._replace(horizon=6), rounds=rounds)
-    for asked in calls(found.events):
+    episode, _ = played("hmas2", objecting(objections), LONG._replace(horizon=6), rounds=rounds)
+    for asked in calls(episode.events):
         assert (asked["hmas2.plan"], asked["hmas2.feedback"], asked.total()) == (made, 2 * made, made * (1 + 2))
 
 
 def test_without_feedback_there_is_one_call_a_step() -> None:
-    found, _ = played("hmas2:central", stage=LONG)
-    assert all(dict(asked) == {"hmas2.plan": 1} for asked in calls(found.events))
+    episode, _ = played("hmas2:central", stage=LONG)
+    assert all(dict(asked) == {"hmas2.plan": 1} for asked in calls(episode.events))
 
 
 def test_with_the_reference_options_all_perceive_and_each_action_is_translated() -> None:
-    found, _ = played("hmas2:reference", objecting(1), LONG._replace(horizon=8))
+    episode, _ = played("hmas2:reference", objecting(1), LONG._replace(horizon=8))
     expected = {"perception": 2, "hmas2.plan": 2, "hmas2.feedback": 4, "translation": 2}
-    assert all(dict(asked) == expected for asked in calls(found.events))
+    assert all(dict(asked) == expected for asked in calls(episode.events))
 
 
 def test_the_last_plan_is_carried_out_when_nobody_agrees() -> None:
@@ -87,15 +87,15 @@ def test_the_last_plan_is_carried_out_when_nobody_agrees() -> None:
         return TeamPlan(actions=(Assigned(agent="agent_0", action=made[-1]),))
 
     refusal = Opinion(accept=False, critique="No.")
-    found, _ = played("hmas2", {Judge: refusal, PlanAll: plan}, LONG._replace(horizon=1))
-    first = next(start for start in of(found.events, PlanStart) if start.agent == "agent_0")
+    episode, _ = played("hmas2", {Judge: refusal, PlanAll: plan}, LONG._replace(horizon=1))
+    first = next(start for start in of(episode.events, PlanStart) if start.agent == "agent_0")
     assert len(made) == 3
     assert made[-1] in first.text
 
 
 def test_what_is_said_of_a_plan_stands_in_the_next_prompt() -> None:
     _, asked = played("hmas2", objecting(1), LONG._replace(horizon=1))
-    plans = [one.prompt for one in asked if one.kind == "hmas2.plan"]
+    plans = prompts(asked, "hmas2.plan")
     assert "«Not that.»" not in plans[0]
     assert "agent_1 objects: «Not that.»" in plans[1]
     assert "agent_0 accepts." in plans[1]
@@ -103,19 +103,19 @@ def test_what_is_said_of_a_plan_stands_in_the_next_prompt() -> None:
 
 def test_what_runs_runs_on_when_it_is_given_again() -> None:
     go = {"agent_0": "go((0, 10))", "agent_1": "go((0, 9))"}
-    found, _ = played("hmas2", planning(go, go, go, go), LONG._replace(horizon=4))
-    started = [(start.step, start.agent) for start in of(found.events, PlanStart)]
+    episode, _ = played("hmas2", planning(go, go, go, go), LONG._replace(horizon=4))
+    started = [(start.step, start.agent) for start in of(episode.events, PlanStart)]
     assert started == [(0, "agent_0"), (0, "agent_1")]
-    assert {end.cause for end in of(found.events, PlanEnd)} == {"horizon"}
+    assert {end.cause for end in of(episode.events, PlanEnd)} == {"horizon"}
     other = {"agent_0": "go((0, 10))", "agent_1": "go((4, 0))"}
-    found, _ = played("hmas2", planning(go, other), LONG._replace(horizon=2))
-    assert [(start.step, start.agent) for start in of(found.events, PlanStart)] == [*started, (1, "agent_1")]
+    episode, _ = played("hmas2", planning(go, other), LONG._replace(horizon=2))
+    assert [(start.step, start.agent) for start in of(episode.events, PlanStart)] == [*started, (1, "agent_1")]
 
 
 def test_who_is_left_out_does_nothing_for_a_step() -> None:
     go = {"agent_0": "go((0, 10))", "agent_1": "go((0, 9))"}
-    found, _ = played("hmas2", planning(go, {"agent_0": "go((0, 10))"}), LONG._replace(horizon=2))
-    last = list(of(found.events, PlanStart))[-1]
+    episode, _ = played("hmas2", planning(go, {"agent_0": "go((0, 10))"}), LONG._replace(horizon=2))
+    last = list(of(episode.events, PlanStart))[-1]
     assert (last.step, last.agent, last.text, last.parsed, last.cause) == (
         1,
         "agent_1",
@@ -127,28 +127,28 @@ def test_who_is_left_out_does_nothing_for_a_step() -> None:
 
 def test_unknown_agents_and_second_actions_are_passed_over_and_the_planner_is_told() -> None:
     pairs = [("agent_9", "wait()"), ("agent_0", "go((0, 0))"), ("agent_0", "go((4, 4))"), ("agent_1", "go((0, 1))")]
-    found, asked = played("hmas2", at_first(*pairs), LONG._replace(horizon=2))
-    first = [start.text for start in of(found.events, PlanStart) if start.step == 0]
+    episode, asked = played("hmas2", at_first(*pairs), LONG._replace(horizon=2))
+    first = [start.text for start in of(episode.events, PlanStart) if start.step == 0]
     assert len(first) == 2
     assert "go((0, 0))" in first[0]
-    told = [one.prompt for one in asked if one.kind == "hmas2.plan"][1].split("Not carried out")[1]
-    assert "agent_9: no such agent" in told
-    assert "agent_0: more than one action" in told
+    complaints = prompts(asked, "hmas2.plan")[1].split("Not carried out")[1]
+    assert "agent_9: no such agent" in complaints
+    assert "agent_0: more than one action" in complaints
 
 
 def test_the_rule_objects_to_what_cannot_be_done_and_the_planner_finds_something_else() -> None:
     drop = TeamPlan(actions=(Assigned(agent="agent_0", action="drop()"),))
     answers: Answers = {PlanAll: lambda question: None if question.rounds else drop}
-    found, _ = played("hmas2", answers, LONG._replace(horizon=1))
-    opinions = [event.answer for event in of(found.events, QuestionAsked) if event.purpose == "hmas2.feedback"]
+    episode, _ = played("hmas2", answers, LONG._replace(horizon=1))
+    opinions = [event.answer for event in of(episode.events, QuestionAsked) if event.purpose == "hmas2.feedback"]
     assert [opinion["accept"] for opinion in opinions] == [False, False, True, True]
     assert "empty_hands" in opinions[0]["critique"]
-    assert all(start.parsed for start in of(found.events, PlanStart))
+    assert all(start.parsed for start in of(episode.events, PlanStart))
 
 
 def test_the_planner_sees_states_and_actions_of_the_last_steps_by_whole_ages() -> None:
     _, asked = played("hmas2", stage=LONG._replace(horizon=14), window=5)
-    plans = [one.prompt for one in asked if one.kind == "hmas2.plan"]
+    plans = prompts(asked, "hmas2.plan")
     assert "None yet." in plans[0]
     assert re.findall(r"^(\d+) ago:", plans[3], re.MULTILINE) == ["3", "2", "1"]
     assert re.findall(r"^(\d+) ago:", plans[12], re.MULTILINE) == ["5", "4", "3", "2", "1"]
@@ -156,8 +156,8 @@ def test_the_planner_sees_states_and_actions_of_the_last_steps_by_whole_ages() -
 
 
 def test_that_planner_and_agents_see_the_views_of_others_is_on_record() -> None:
-    found, _ = played("hmas2", stage=LONG._replace(horizon=3))
-    shared = {(event.agent, event.views) for event in of(found.events, ViewsShared)}
+    episode, _ = played("hmas2", stage=LONG._replace(horizon=3))
+    shared = {(event.agent, event.views) for event in of(episode.events, ViewsShared)}
     assert shared == {
         (PLANNER, ("agent_0", "agent_1")),
         ("agent_0", ("agent_1",)),
@@ -182,7 +182,7 @@ def test_a_plan_for_a_crowd_of_strangers_floods_no_prompt() -> None:
     strangers = [(f"nobody_{number}", "x" * 10_000) for number in range(1000)]
     answers = at_first(*strangers, ("agent_0", "go((0, 1))"))
     _, asked = played("hmas2", answers, LONG._replace(horizon=2), rounds=1)
-    assert max(len(one.prompt) for one in asked) < 20_000
+    assert max(len(question.prompt) for question in asked) < 20_000
 
 
 @pytest.mark.parametrize(("said", "parsed"), [("wait()", True), (None, False)])
@@ -193,8 +193,8 @@ def test_to_do_nothing_is_an_action_and_words_that_name_none_are_not(said: str |
         Translate: Translation(action=said),
         Judge: Opinion(accept=True),
     }
-    found, _ = played("hmas2:reference", answers, LONG._replace(horizon=2))
-    plans = list(of(found.events, PlanStart))
+    episode, _ = played("hmas2:reference", answers, LONG._replace(horizon=2))
+    plans = list(of(episode.events, PlanStart))
     assert plans
     assert {(plan.text.count("wait()"), plan.parsed) for plan in plans} == {(1, parsed)}
 
@@ -204,17 +204,17 @@ def test_the_planner_can_have_a_mind_of_its_own() -> None:
     text = "planner=own,*=other"
     team = ReasonerRouter(text, list(zip(parse_routes(text), (own, other), strict=True)))
     play("hmas2", LONG._replace(horizon=3), {}, lambda streams: team)
-    assert {one.respondent for one in own.asked} == {PLANNER}
-    assert {one.respondent for one in other.asked} == {"agent_0", "agent_1"}
+    assert {question.respondent for question in own.asked} == {PLANNER}
+    assert {question.respondent for question in other.asked} == {"agent_0", "agent_1"}
 
 
 def test_a_run_takes_the_planner_for_a_mind_where_there_is_one() -> None:
-    given = {"world": "rooms", "level": "two", "reasoner": "planner=rules:noise=0.5,*=rules"}
-    assert build({**given, "methods": ["hmas2", "camon"]}).resolved().reasoner == given["reasoner"]
+    settings = {"world": "rooms", "level": "two", "reasoner": "planner=rules:noise=0.5,*=rules"}
+    assert build({**settings, "methods": ["hmas2", "camon"]}).resolved().reasoner == settings["reasoner"]
     with pytest.raises(UserError, match="--reasoner: no agent 'planner' in this run"):
-        build({**given, "methods": ["camon"]}).resolved()
+        build({**settings, "methods": ["camon"]}).resolved()
     with pytest.raises(UserError, match=r"no agent 'planer' in this run; did you mean 'planner'\?"):
-        build({**given, "methods": ["hmas2"], "reasoner": "planer=rules,*=rules"}).resolved()
+        build({**settings, "methods": ["hmas2"], "reasoner": "planer=rules,*=rules"}).resolved()
 
 
 def test_an_action_may_be_for_a_task_that_the_planner_knows_of_and_its_agent_does_not() -> None:
@@ -227,6 +227,6 @@ def test_an_action_may_be_for_a_task_that_the_planner_knows_of_and_its_agent_doe
         entries = [Assigned(agent="agent_0", action="go((0, 1))", goal=goal) for goal in sorted(unseen)[:1]]
         return TeamPlan(actions=tuple(entries)) if entries else None
 
-    found, _ = played("hmas2", {PlanAll: plan}, LONG)
+    episode, _ = played("hmas2", {PlanAll: plan}, LONG)
     assert named
-    assert any(plan.agent == "agent_0" and plan.goal in named for plan in of(found.events, PlanStart))
+    assert any(plan.agent == "agent_0" and plan.goal in named for plan in of(episode.events, PlanStart))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from typing import NamedTuple
 
 from teamworld.language import Entity, GoalId
@@ -86,15 +87,10 @@ class Predicates:
         """Return the known things that lie about and that an open predicate can use, with it, by number."""
         missing, there = self.missing(known), (self.relation, self.target)
         serves = {wanted.kind: wanted.id for wanted in self.wanted if wanted.id in missing}
-        lying = (thing for thing in sorted(known.places, key=number) if thing.kind in serves)
+        lying = (thing for thing in sorted(known.places, key=attrgetter("id")) if thing.kind in serves)
         return {thing: serves[thing.kind] for thing in lying if known.places[thing] != there}
 
     def unchecked(self, known: Known) -> list[Entity]:
         """Return the containers that are known and closed, without that of the goal, by number."""
         closed = (box for box, opened in known.opened.items() if not opened and box != self.target)
-        return sorted(closed, key=number)
-
-
-def number(entity: Entity) -> int:
-    """Return the number of a node, to sort by."""
-    return entity.id
+        return sorted(closed, key=attrgetter("id"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from teamworld.language import AgentId, Cell, Entity, Fact, Facts, Relation
@@ -150,7 +151,7 @@ def facts_of(known: Known, *, present: bool = True, past: bool = True) -> Iterat
             if agent in known.points:
                 yield Fact(agent, "POSITION", known.points[agent])
             yield from (Fact(agent, "HOLD", thing) for thing in held)
-            yield from (Fact(agent, "NEAR", thing) for thing in sorted(known.near.get(agent, ()), key=_number))
+            yield from (Fact(agent, "NEAR", thing) for thing in sorted(known.near.get(agent, ()), key=attrgetter("id")))
     if present:
         for room, middle in known.rooms.items():
             yield Fact(room, "POSITION", middle)
@@ -161,10 +162,6 @@ def facts_of(known: Known, *, present: bool = True, past: bool = True) -> Iterat
         if isinstance(entity, Entity) and entity not in known.rooms and (past if entity in last else present):
             place, within = known.places.get(entity), known.room.get(entity)
             yield from _facts(entity, place, within, known.points[entity], known.opened.get(entity))
-
-
-def _number(entity: Entity) -> int:
-    return entity.id
 
 
 @lru_cache(maxsize=65_536)

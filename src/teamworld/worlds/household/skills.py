@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Final
 
 from teamworld.language import Action, ActionSchema, AgentId, Entity, Measures, Param
+from teamworld.worlds.base.domain import COMMON_SCHEMAS
 from teamworld.worlds.base.executor import DONE, RUNNING, Result
 from teamworld.worlds.household.homes.home import NodeId
 from teamworld.worlds.household.observe import HEADINGS, Known, Names, SightMemory
@@ -31,10 +33,10 @@ def schemas(names: Names, known: Known, *, turns: bool) -> tuple[ActionSchema, .
         turns: Whether agents turn, for they see only what is ahead of them.
     """
     rooms = tuple(names.rooms)
-    subjects = {*known.points, *(thing for held in known.hands.values() for thing in held), *_targets(names)}
-    entities = sorted(
-        (subject for subject in subjects if isinstance(subject, Entity) and subject not in names.rooms), key=_order
-    )
+    held = (thing for things in known.hands.values() for thing in things)
+    targets = (names.watched[need.target] for need in names.episode.needs)
+    subjects = [subject for subject in {*known.points, *held, *targets} if isinstance(subject, Entity)]
+    entities = sorted((subject for subject in subjects if subject not in names.rooms), key=attrgetter("id"))
     containers = tuple(subject for subject in entities if subject in names.containers)
     things = tuple(subject for subject in entities if subject in names.things)
     fixed = tuple(subject for subject in entities if subject not in names.things)
@@ -55,17 +57,8 @@ def schemas(names: Names, known: Known, *, turns: bool) -> tuple[ActionSchema, .
             "put", (thing, Param("place", "entity", fixed)), "Put a thing that you hold into a container or on a table."
         ),
         *((turn,) if turns else ()),
-        ActionSchema("wait", (), "Do nothing for one tick."),
-        ActionSchema("talk", (Param("ticks", "count", low=1),), "Spend ticks on talking."),
+        *COMMON_SCHEMAS,
     )
-
-
-def _targets(names: Names) -> tuple[Entity, ...]:
-    return tuple(names.watched[need.target] for need in names.episode.needs)
-
-
-def _order(entity: Entity) -> int:
-    return entity.id
 
 
 def first(action: Action) -> Entity:

@@ -30,21 +30,20 @@ CAUSE: Final = "repair"
 @metric_family("intent_accuracy", "intent_in_set")
 def intents(table: EventTable) -> tuple[Value, Value]:
     """Return the shares of predictions whose first goal, and of which any, the teammate commits itself to next."""
-    next_of: defaultdict[str, tuple[list[int], list[str]]] = defaultdict(lambda: ([], []))
+    commits_of: defaultdict[str, list[Commit]] = defaultdict(list)
     for commit in table.all(Commit):
-        next_of[commit.agent][0].append(commit.seq)
-        next_of[commit.agent][1].append(commit.goal)
+        commits_of[commit.agent].append(commit)
     first = named = number = 0
     for prediction in table.all(Predict):
         if prediction.subject != "partner_goal":
             continue
-        places, goals = next_of[prediction.about]
-        at = bisect_right(places, prediction.seq)
-        if at < len(places):
+        commits = commits_of[prediction.about]
+        at = bisect_right(commits, prediction.seq, key=attrgetter("seq"))
+        if at < len(commits):
             value = prediction.value if isinstance(prediction.value, tuple) else (prediction.value,)
             number += 1
-            first += goals[at] in value[:1]
-            named += goals[at] in value
+            first += commits[at].goal in value[:1]
+            named += commits[at].goal in value
     return share(first, number), share(named, number)
 
 

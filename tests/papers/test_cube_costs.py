@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 
 from teamworld.errors import UserError
-from teamworld.papers.cube import costs as costs_of
-from teamworld.papers.cube.costs import VERBS, action_cost, scenario, step_costs
+from teamworld.experiment import process_pool
+from teamworld.papers.cube.costs import VERBS, action_cost, scenario, step_costs, step_costs_apart
 
 
 @pytest.mark.parametrize("n", [1, 2, 8, 16])
@@ -59,6 +60,9 @@ def test_a_step_takes_time_and_memory() -> None:
 
 
 def test_a_process_that_fails_gives_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(costs_of, "__name__", "teamworld.no_such_module")
-    with pytest.raises(UserError, match=r"measuring 2 agents failed \(.*no_such_module"):
-        costs_of.step_costs_apart(2, 0.01)
+    def broken(*arguments: object) -> list[object]:
+        raise BrokenProcessPool("a process ended abruptly")
+
+    monkeypatch.setattr(process_pool, "as_done", broken)
+    with pytest.raises(UserError, match=r"measuring 2 agents failed \(a process ended abruptly"):
+        step_costs_apart(2, 0.01)

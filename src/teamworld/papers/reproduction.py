@@ -19,7 +19,8 @@ from teamworld.errors import UserError
 from teamworld.papers import FIRST_SEED, PaperName, Progress
 from teamworld.report.export import markdown
 from teamworld.report.figure_style import need
-from teamworld.report.statistics import Interval, Paired, paired
+from teamworld.report.statistics import Paired, paired
+from teamworld.report.tables import interval_text
 
 #: Name of the page in the folder of a reproduction.
 PAGE = "report.md"
@@ -105,11 +106,6 @@ def check_folder(out: Path, runs: str, paper: PaperName) -> None:
 
     Anything else could be the user's own and is refused, since page and figures are overwritten.
 
-    Args:
-        out: The folder.
-        runs: Name of the folder in it that holds the runs.
-        paper: The paper.
-
     Raises:
         UserError: It is a file, or holds something else.
     """
@@ -119,16 +115,18 @@ def check_folder(out: Path, runs: str, paper: PaperName) -> None:
     if names and not (out / runs).is_dir():
         raise UserError(f"{out} is not empty and holds no reproduction of this paper: use another --out")
     others = sorted(names - {runs, PAGE, *_OTHER_FILES})
-    if PAGE in names and not _is_page(out / PAGE, title(paper)):
+    if PAGE in names and not _is_page(out / PAGE, paper):
         others.append(PAGE)
     if others:
         raise UserError(f"{out} holds {others[0]}, which no reproduction of this paper wrote: use another --out")
 
 
-def _is_page(page: Path, first_line: str) -> bool:
-    """Return whether a page begins with a line; an empty one was cut off."""
+def _is_page(page: Path, paper: PaperName) -> bool:
+    """Return whether a page is of a paper, by its title or its command; an empty one was cut off."""
     text = page.read_text("utf-8", "replace") if page.is_file() else None
-    return text == "" or (text is not None and text.startswith(first_line))
+    return text == "" or (
+        text is not None and (text.startswith(title(paper)) or f"teamworld reproduce {paper}" in text[:500])
+    )
 
 
 # ---- the paper's files and its page
@@ -167,14 +165,6 @@ def picture(name: str, caller: Callable[[], str]) -> str:
     """Return a figure of the page's folder with the caption that a template's call block holds."""
     caption = " ".join(caller().split())
     return f"![{caption.split('. ')[0]}](figures/{name}.png)\n\n*{caption}*\n"
-
-
-def interval_text(interval: Interval | None, text: Callable[[float], str]) -> str:
-    """Return a mean with its interval where there is more than one value; ``none`` without a value."""
-    if interval is None:
-        return "none"
-    bounds = f" [{text(interval.low)}, {text(interval.high)}]" if interval.n > 1 else ""
-    return f"{text(interval.mean)}{bounds}"
 
 
 def plain_data(value: Any) -> Any:  # noqa: ANN401  (any nested numbers)
@@ -231,10 +221,7 @@ def paired_difference(
 ) -> Paired | None:
     """Return the mean of value minus other value over the episodes that both have; None where there is none.
 
-    Args:
-        values: By episode.
-        others: What is subtracted, by episode.
-        strata: Which episodes belong together; None: all.
+    ``strata`` tells which episodes belong together; None: all.
     """
     keys = [key for key in values if key in others]
     first, second = ([(side[key], 1.0) for key in keys] for side in (values, others))

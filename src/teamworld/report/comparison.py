@@ -155,7 +155,7 @@ def _row(method: str, metric: Metric, units: Units, strata: Mapping[str, str]) -
     nulls = len(units) - len(known)
     if interval is None:
         return MetricRow(method, metric.name, None, None, None, len(known), nulls)
-    low, high = _within(metric, interval.low, interval.high) if len(known) > 1 else _all(metric)
+    low, high = within(metric, interval.low, interval.high) if len(known) > 1 else _all(metric)
     return MetricRow(method, metric.name, interval.mean, low, high, len(known), nulls)
 
 
@@ -164,7 +164,7 @@ def _all(metric: Metric) -> tuple[float | None, float | None]:
     return (None, None) if metric.low is None or metric.high is None else (metric.low, metric.high)
 
 
-def _within(metric: Metric, low: float, high: float) -> tuple[float, float]:
+def within(metric: Metric, low: float, high: float) -> tuple[float, float]:
     """Cut an interval to what is possible."""
     return (
         low if metric.low is None else max(low, metric.low),
@@ -194,20 +194,9 @@ def _pairs(
         if result is None:
             continue
         low, high = (result.low, result.high) if len(known) > 1 else (None, None)
-        nulls = len(both) - len(known)
-        yield PairedDifference(
-            first_method,
-            second_method,
-            metric.name,
-            result.difference,
-            low,
-            high,
-            result.p,
-            result.p,
-            result.effect,
-            len(known),
-            nulls,
-        )
+        tested = (result.difference, low, high, result.p, result.p, result.effect)
+        counts = (len(known), len(both) - len(known))
+        yield PairedDifference(first_method, second_method, metric.name, *tested, *counts)
 
 
 def _corrected(pairs: Sequence[PairedDifference]) -> Iterator[PairedDifference]:

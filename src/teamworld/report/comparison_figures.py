@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from teamworld.metrics.definition import metrics
-from teamworld.report.comparison import COSTS, Comparison, MetricRow, Sample, compare
+from teamworld.report.comparison import COSTS, Comparison, MetricRow, Sample, compare, within
 from teamworld.report.comparison_tables import label
 from teamworld.report.cross_run import undominated
 from teamworld.report.figure_style import COLUMN, WIDTH, bare, figure, layer, look, need, save
@@ -108,13 +108,8 @@ def _line(
 ) -> None:
     """Draw the line of a method, a little aside of the others' so that equal ones are seen.
 
-    Args:
-        axes: Where.
-        points: x, value, and the bounds of its interval: bars where there are few, a band where there are many.
-        index: Of the method.
-        number: Of methods.
-        span: Of x, from the first to the last.
-        label: Of the line.
+    Points are x, value, and the bounds of its interval: bars where there are few, a band where there are many. The
+    method is the one of this index among a number of them; x spans so much from its first to its last.
     """
     style, place = look(index), layer(index, number)
     few = len(points) <= _FEW
@@ -274,14 +269,8 @@ def _profiles(samples: Sequence[Sample], caption: str, stem: Path) -> Path | Non
                 continue
             style, place = look(index), layer(index, len(methods))
             middle, low, high = ([interval[at] for interval in shares] for at in (0, 1, 2))
-            axes.plot(
-                *(LEVELS, middle),
-                **style,
-                **place,
-                drawstyle="steps-pre",
-                markevery=(4 * index + 4, every),
-                label=method,
-            )
+            marks = (4 * index + 4, every)
+            axes.plot(LEVELS, middle, **style, **place, drawstyle="steps-pre", markevery=marks, label=method)
             axes.fill_between(LEVELS, low, high, step="pre", color=style["color"], alpha=0.1, linewidth=0, zorder=1)
         axes.set_xlabel("completion τ")
         axes.set_ylabel("share of episodes that reach τ")
@@ -324,8 +313,8 @@ def _interval(name: str, strata: Mapping[str, Sequence[float]]) -> Interval | No
     )
     if interval is None:
         return None
-    low = interval.low if metric.low is None else max(metric.low, interval.low)
-    return interval._replace(low=low, high=interval.high if metric.high is None else min(metric.high, interval.high))
+    low, high = within(metric, interval.low, interval.high)
+    return interval._replace(low=low, high=high)
 
 
 def curves(samples: Sequence[Sample], caption: str, stem: Path) -> Path:

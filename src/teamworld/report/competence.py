@@ -58,11 +58,7 @@ _SHOWS: Mapping[str, tuple[Competency, ...]] = {
 
 
 def shown_by(level: str) -> tuple[Competency, ...]:
-    """Return the competencies that a level shows; none for levels outside the 17 presets.
-
-    Args:
-        level: Name of a level, with or without its edition.
-    """
+    """Return the competencies that a level, with or without its edition, shows; none outside the 17 presets."""
     name = level.partition("@")[0]
     return _SHOWS.get(name) or _SHOWS.get(name.removesuffix("_small").removesuffix("_large"), ())
 
@@ -236,12 +232,7 @@ def seeds(episodes: Sequence[ScoredEpisode]) -> Mapping[str, list[Seed]]:
 
 
 def table(episodes: Sequence[ScoredEpisode], said: str) -> Table:
-    """Return the scores as a table, a line a competency.
-
-    Args:
-        episodes: Episodes of all methods, those that did nothing among them.
-        said: What the caption says of reasoners and talk.
-    """
+    """Return the scores as a table, a line a competency; ``said`` is what the caption says of reasoners and talk."""
     by_method = {method: own for method, own in seeds(episodes).items() if method != IDLE}
     scores = {method: _cells(own) for method, own in by_method.items()}
     rows = [

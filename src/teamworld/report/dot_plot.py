@@ -44,17 +44,10 @@ class DotAxis(NamedTuple):
 
 
 def draw_dots(lines: Sequence[DotLine], panels: Mapping[str, str], axis: DotAxis, ours: str, stem: Path) -> Path:
-    """Draw lines from top to bottom, in one panel or in several side by side.
+    """Draw lines from top to bottom, in one panel or in several side by side; return the PNG.
 
-    Args:
-        lines: From top to bottom.
-        panels: Titles by name.
-        axis: What is shown.
-        ours: What the legend says of the filled dots.
-        stem: The files without their ending.
-
-    Returns:
-        The PNG.
+    Panels have titles by name; ``ours`` is what the legend says of the filled dots, ``stem`` the files' path without
+    their ending.
     """
     from matplotlib.lines import Line2D
 
@@ -102,9 +95,8 @@ def _draw_panel(axes: Axes, lines: Sequence[DotLine], panel: str, axis: DotAxis)
     axes.set_yticks(range(len(lines)), [line.name for line in lines])
     axes.set_ylim(len(lines) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
-    axes.grid(axis="x", color="0.92", linewidth=0.5)
     axes.label_outer()
-    bare(axes)
+    bare(axes, "x")
 
 
 def _draw_interval(axes: Axes, interval: Interval, y: float, axis: DotAxis) -> None:

@@ -12,7 +12,7 @@ import msgspec
 from teamworld.errors import UserError
 from teamworld.experiment.spec import ExperimentSpec
 from teamworld.experiment.store.folder import RunFolder
-from teamworld.experiment.store.results import EpisodeRow, Results
+from teamworld.experiment.store.results import EpisodeRow
 from teamworld.metrics import failures
 from teamworld.metrics.failures import LABELS, Tag
 from teamworld.record import EpisodeStart, Event, read_log
@@ -64,10 +64,7 @@ def finished(folder: RunFolder, experiment: ExperimentSpec, episode: int | None 
     """
     if episode is not None and not 1 <= episode <= experiment.episodes:
         raise UserError(f"{folder.path} has episodes 1 to {experiment.episodes}, got {episode}")
-    rows: list[EpisodeRow] = []
-    if folder.results_file.exists():
-        with Results(folder.results_file, readonly=True) as results:
-            rows = [row for cell in experiment.cells() for row in results.rows(cell)]
+    rows = (row for _, row in folder.finished(experiment))
     chosen = [row for row in rows if episode in (None, row.episode)]
     if not chosen:
         which = "" if episode is None else f" {episode}"

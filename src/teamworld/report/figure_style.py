@@ -51,12 +51,7 @@ def look(index: int) -> dict[str, Any]:
 
 
 def layer(index: int, number: int) -> dict[str, Any]:
-    """Return how the line of this index lies among so many: the first on top and thinnest, so that none hides another.
-
-    Args:
-        index: Of the line.
-        number: Of all lines.
-    """
+    """Return how the line of this index lies among so many: the first on top and thinnest, so none hides another."""
     below = min(index, 5)
     return {
         "zorder": 3.0 - index / max(1, number),  # above the bands, which lie at 1
@@ -66,10 +61,7 @@ def layer(index: int, number: int) -> dict[str, Any]:
 
 
 def need(**packages: str) -> None:
-    """See that packages are installed, before any work is done.
-
-    Args:
-        packages: Importable name -> the extra that brings it.
+    """Check that packages are installed, each with the extra that brings it, before any work is done.
 
     Raises:
         UserError: Some are not; names them and the extras.

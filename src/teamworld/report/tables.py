@@ -180,13 +180,16 @@ def _over_seeds(rows: Sequence[EpisodeRow], value: Callable[[EpisodeRow], float 
     return mean_interval([sum(values) / len(values) for values in by_seed.values() if values])
 
 
-def _number(interval: Interval | None, digits: int, *, bounds: bool = True) -> str:
+def interval_text(interval: Interval | None, text: Callable[[float], str], *, bounds: bool = True) -> str:
+    """Return a mean with its interval where there is more than one value; ``none`` without a value."""
     if interval is None:
         return "none"
-    mean = f"{interval.mean:.{digits}f}"
-    if not bounds or interval.n < 2:
-        return mean
-    return f"{mean} [{interval.low:.{digits}f}, {interval.high:.{digits}f}]"
+    mean, low, high = map(text, interval[:3])
+    return f"{mean} [{low}, {high}]" if bounds and interval.n > 1 else mean
+
+
+def _number(interval: Interval | None, digits: int, *, bounds: bool = True) -> str:
+    return interval_text(interval, f"{{:.{digits}f}}".format, bounds=bounds)
 
 
 def _share(rates: Sequence[tuple[int, int]]) -> str:

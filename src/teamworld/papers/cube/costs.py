@@ -1,23 +1,23 @@
 """What CUBE costs on this machine: time, memory and load of a step, and time of each macro-action.
 
 Wall-clock figures belong to the machine that they were measured on. They go to a page, never into a log.
-``python -m teamworld.papers.cube.costs N WINDOW`` measures one size in a process of its own and prints JSON.
 """
 
 from __future__ import annotations
 
-import json
 import platform
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from teamworld.errors import UserError
+from teamworld.experiment import process_pool
 from teamworld.language import Action, AgentId
 from teamworld.seeding import generator
 from teamworld.worlds.cube import parallel_env
@@ -69,12 +69,7 @@ class ActionCost(NamedTuple):
 
 
 def step_costs(n: int, window: float) -> list[StepCost]:
-    """Measure both policies at one size, in this process.
-
-    Args:
-        n: Number of agents.
-        window: Seconds to measure each policy.
-    """
+    """Measure both policies at one size for ``window`` seconds each, in this process."""
     return [_step_cost(n, policy, window) for policy in POLICIES]
 
 
@@ -82,14 +77,15 @@ def step_costs_apart(n: int, window: float) -> list[StepCost]:
     """Measure one size in a process of its own, so that its memory is its own.
 
     Raises:
-        UserError: The process failed; says how it ended.
+        UserError: The process failed.
     """
-    command = [sys.executable, "-m", __name__, str(n), str(window)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
-        raise UserError(f"measuring {n} agents failed ({last}): run it again, or with --quick for fewer agents")
-    return [StepCost(*row) for row in json.loads(done.stdout)]
+    try:
+        (costs,) = process_pool.as_done(partial(step_costs, window=window), [n], 1)
+    except BrokenProcessPool as error:
+        raise UserError(
+            f"measuring {n} agents failed ({error}): run it again, or with --quick for fewer agents"
+        ) from None
+    return costs
 
 
 def _step_cost(n: int, policy: str, window: float) -> StepCost:
@@ -226,7 +222,3 @@ def _processor() -> str:
     except OSError:
         return platform.processor() or "unknown"
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown")
-
-
-if __name__ == "__main__":
-    sys.stdout.write(json.dumps(step_costs(int(sys.argv[1]), float(sys.argv[2]))))

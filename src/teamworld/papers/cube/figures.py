@@ -55,13 +55,7 @@ LINES = {
 
 
 def baselines(paper: Mapping[str, Any], ours: Bands, stem: Path) -> Path:
-    """Draw blocks, steps and run time by number of agents, with min-max bands.
-
-    Args:
-        paper: The published values.
-        ours: measure -> method -> one band for each of the first of the paper's sizes.
-        stem: The files without their ending.
-    """
+    """Draw blocks, steps and run time by number of agents, with min-max bands; ours for the first of the sizes."""
     with figure(WIDTH, 3.0) as drawn:
         for axes, (measure, label) in zip(drawn.subplots(1, 3), MEASURES.items(), strict=True):
             if measure == "completed":

@@ -27,12 +27,13 @@ from teamworld.papers.cwah.teams import (
     official_tasks,
     team_episode,
 )
-from teamworld.papers.reproduction import NOTHING, Check, PaperPlan, Reproduction, interval_text, load_yaml
+from teamworld.papers.reproduction import NOTHING, Check, PaperPlan, Reproduction, load_yaml
 from teamworld.reasoning import registry as reasoners
 from teamworld.reasoning.human import HUMAN, Terminal
 from teamworld.report.dot_plot import DotAxis, DotLine, PublishedMark, draw_dots
 from teamworld.report.figure_style import COLOURS
 from teamworld.report.statistics import Paired
+from teamworld.report.tables import interval_text
 from teamworld.worlds.household.levels import SPLITS
 
 #: Episodes of our own: to tune on, or to report.

@@ -273,11 +273,6 @@ def runs_of(timelines: Sequence[Sequence[Timeline]], latency: float, step_time: 
     """Return the arrays of the episodes of each seed.
 
     Seconds are simulated: calls of the dependent chain and steps of the environment, each at its assumed time.
-
-    Args:
-        timelines: By seed, the episodes in order; all of one level.
-        latency: Seconds of a call.
-        step_time: Seconds of a step.
     """
 
     def array(field: Callable[[Timeline], dict[str, int | None]]) -> Floats:

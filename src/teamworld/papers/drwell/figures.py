@@ -80,12 +80,7 @@ def _share(value: float) -> str:
 def bars(runs: Sequence[RunsByMethod], unit: str, titles: tuple[str, str], top: float, stem: Path) -> Path:
     """Draw steps or seconds: a bar for each block and episode, infinity as a hatched bar over a break of the axis.
 
-    Args:
-        runs: The published runs and ours.
-        unit: ``steps`` or ``seconds``.
-        titles: What stands over the published panels, and over ours.
-        top: End of the finite part of the axis.
-        stem: The files without their ending.
+    ``runs`` and ``titles`` are the published ones and ours, ``top`` is the end of the finite part of the axis.
     """
     with figure(WIDTH, 3.9) as drawn:
         grid = drawn.subplots(2, 2, sharey=True)
@@ -137,13 +132,7 @@ def strips(
 ) -> Path:
     """Draw what each agent was committed to, one strip for each agent and episode.
 
-    Args:
-        paper: The published commitments.
-        ours: Ours, of one seed.
-        ends: Steps of each of our episodes: before it grey is uncommitted, after it white is done.
-        titles: Over the published strips, and over ours.
-        limit: Steps of the axis.
-        stem: The files without their ending.
+    ``ends`` are the steps of each of our episodes: before it grey is uncommitted, after it white is done.
     """
     from matplotlib.patches import Patch
 

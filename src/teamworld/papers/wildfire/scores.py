@@ -201,35 +201,34 @@ def judge(levels: Sequence[LevelScores]) -> Iterator[Check]:
     by_name = {scores.level: scores for scores in levels}
     fires = [scores for scores in levels if not scores.best]
 
-    def seeds(number: str, scores: LevelScores, holds: Sequence[bool]) -> Check:
-        verdict = "holds" if all(holds) else "does not hold"
-        return Check(number, texts[number], f"{sum(holds)} of {len(holds)} seeds", verdict, scores.level)
-
-    def compared(
-        number: str, scores: LevelScores, result: Paired | None, *, strict: bool = True, method: str | None = None
-    ) -> Check:
-        return Check(number, texts[number], *_verdict(result, strict=strict), scores.level, method)
+    def check(number: str, scores: LevelScores, verdict: tuple[str, str], method: str | None = None) -> Check:
+        return Check(number, texts[number], *verdict, scores.level, method)
 
     for scores in levels:
         if scores.best:
-            yield seeds("1", scores, [score.reference == 0 for score in scores.of(IDLE)])
+            yield check("1", scores, _count([score.reference == 0 for score in scores.of(IDLE)]))
     for scores in (by_name[level] for level in claims["reachable"] if level in by_name):
-        yield seeds("2", scores, [score.reference >= scores.best for score in scores.of(SCRIPTED)])
+        yield check("2", scores, _count([score.reference >= scores.best for score in scores.of(SCRIPTED)]))
     for scores in (by_name[level] for level in claims["small"] if level in by_name):
         for method in (method for method in COMPARED if method in scores.methods):
             less = scores.difference(method, SCRIPTED, reference, claims["half"])
-            yield compared("3", scores, less, strict=False, method=method)
+            yield check("3", scores, _verdict(less, strict=False), method)
     for scores in fires:
         spared = scores.difference(SCRIPTED, IDLE, lambda score: 0.0 - (score.destroyed or 0.0))
-        yield compared("4a", scores, spared)
+        yield check("4a", scores, _verdict(spared))
     for scores in fires:
-        yield compared("4b", scores, scores.difference(SCRIPTED, IDLE, reference))
+        yield check("4b", scores, _verdict(scores.difference(SCRIPTED, IDLE, reference)))
     for scores in fires:
         for method in (method for method in COMPARED if method in scores.methods):
-            yield compared("5", scores, scores.difference(method, IDLE, lambda score: score.burnt), method=method)
+            yield check("5", scores, _verdict(scores.difference(method, IDLE, lambda score: score.burnt)), method)
 
 
-def _verdict(result: Paired | None, *, strict: bool) -> tuple[str, str]:
+def _count(holds: Sequence[bool]) -> tuple[str, str]:
+    """Return the numbers and the verdict on whether something holds in all seeds."""
+    return f"{sum(holds)} of {len(holds)} seeds", "holds" if all(holds) else "does not hold"
+
+
+def _verdict(result: Paired | None, *, strict: bool = True) -> tuple[str, str]:
     """Return the numbers and the verdict on whether a difference is 0 or more, or more than 0 if ``strict``."""
     if result is None:
         return "not run", "not decided"

@@ -23,10 +23,10 @@ from tests.reasoning.llm.records import completion, failed, key, record, request
 PRICES = Prices({"gpu:m": Rates(((0, 1.0),), ((0, 0.5),), ((0, 100.0),), ((0, 10.0),))}, "a test, 2026-01-01")
 
 
-def run(path: Path, *tables: str, **given: Any) -> RunFolder:
+def run(path: Path, *tables: str, **fields: Any) -> RunFolder:
     """Return the folder of a run that asked nobody yet."""
     folder = RunFolder(path)
-    experiment = build({"reasoner": "openai:gpt-4o"} | given)
+    experiment = build({"reasoner": "openai:gpt-4o"} | fields)
     folder.path.mkdir(exist_ok=True)
     for table in tables or (None,):
         folder.claim(experiment, table)
@@ -42,10 +42,10 @@ def unpriced(**counts: int) -> CallRecord:
 def test_calls_are_told_by_method_model_question_mind_and_episode(tmp_path: Path) -> None:
     folder = run(tmp_path / "run", methods=["drwell", "zero_shot"], episodes=2)
     with CallStore(folder.results_file) as store:
-        one = store.of(RunCell("drwell", 0), 1)
-        one.add(key(1, "agent_0"), record(usd=0.25))
-        one.add(key(1, "agent_1"), record(usd=None))
-        one.add(key(2, "agent_1"), failed())
+        calls = store.of(RunCell("drwell", 0), 1)
+        calls.add(key(1, "agent_0"), record(usd=0.25))
+        calls.add(key(1, "agent_1"), record(usd=None))
+        calls.add(key(2, "agent_1"), failed())
         store.of(RunCell("zero_shot", 0), 2).add(key(1, "agent_0", "zero_shot.plan"), record(usd=0.5))
         store.of(RunCell("drwell", 0), 2).add(key(1, "agent_0"), record(request=request(model=HUMAN)))
     tables = list(bills.of_run(folder))
@@ -111,7 +111,7 @@ def test_a_sum_that_lacks_some_calls_says_so_and_prices_are_named(tmp_path: Path
         store.of(RunCell("drwell", 0), 1).add(key(2), unpriced(prompt=10))
         store.of(RunCell("drwell", 0), 1).add(key(3), failed())  # takes nothing, so nothing lacks
     table = next(bills.of_run(folder, PRICES))
-    told = dict(zip(table.columns, table.rows[0], strict=True))
-    assert told["USD"] == "at least 0.2500"
-    assert (told["prompt"], told["output"]) == ("110", "at least 10")
+    cells = dict(zip(table.columns, table.rows[0], strict=True))
+    assert cells["USD"] == "at least 0.2500"
+    assert (cells["prompt"], cells["output"]) == ("110", "at least 10")
     assert table.caption.endswith("prices: first | second")

@@ -59,8 +59,8 @@ def found_of(shift: float, seed: int, cases: int) -> tuple[int, int]:
     significant = covered = 0
     for _ in range(cases):
         instance = rng.normal(0.0, 1.0, PAIRS)  # what both share; a pair's difference has variance 2 · 0.25
-        one, other = instance + rng.normal(shift, 0.5, PAIRS), instance + rng.normal(0.0, 0.5, PAIRS)
-        result = paired(means(one.tolist()), means(other.tolist()))
+        first, second = instance + rng.normal(shift, 0.5, PAIRS), instance + rng.normal(0.0, 0.5, PAIRS)
+        result = paired(means(first.tolist()), means(second.tolist()))
         assert result is not None
         significant += result.p < LEVEL
         covered += result.low <= shift <= result.high
@@ -151,24 +151,24 @@ def test_rates_are_exchanged_whole(pairs: list[tuple[int, int, int, int]]) -> No
 
 def test_a_difference_of_rates_is_that_of_the_rows() -> None:
     # One seed has hardly any attempts: the mean of the seeds' rates says the opposite of the rate over all.
-    one, other = [share(9, 10), share(10, 100)], [share(8, 10), share(90, 100)]
-    found = compare(
+    first, second = [share(9, 10), share(10, 100)], [share(8, 10), share(90, 100)]
+    comparison = compare(
         [
             Sample(method, f"l/{seed}", "l", 1, {"joint_success": value})
-            for method, values in (("a", one), ("b", other))
+            for method, values in (("a", first), ("b", second))
             for seed, value in enumerate(values)
         ],
         ["joint_success"],
     )
-    rows = {row.method: row.value or 0.0 for row in found.rows}
-    assert found.paired[0].difference == pytest.approx(rows["a"] - rows["b"])
-    assert found.paired[0].difference < 0
+    rows = {row.method: row.value or 0.0 for row in comparison.rows}
+    assert comparison.paired[0].difference == pytest.approx(rows["a"] - rows["b"])
+    assert comparison.paired[0].difference < 0
 
 
 def test_rounding_is_no_difference() -> None:
-    found = paired(means([0.1 + 0.2] * 8), means([0.3] * 8))
-    assert found is not None
-    assert (found.difference, found.low, found.high, found.p, found.effect) == (0.0, 0.0, 0.0, 1.0, None)
+    result = paired(means([0.1 + 0.2] * 8), means([0.3] * 8))
+    assert result is not None
+    assert (result.difference, result.low, result.high, result.p, result.effect) == (0.0, 0.0, 0.0, 1.0, None)
     same = paired(means([0.3, 0.5, 1.0, 0.1, 0.7]), means([0.2, 0.4, 0.9, 0.0, 0.6]))
     assert same is not None
     assert same.effect is None  # all differ by 0.1
@@ -206,21 +206,21 @@ def test_more_differences_take_more_pairs() -> None:
     assert [enough(family) for family in (1, 6, 18, 36)] == [6, 8, 10, 11]
     assert enough(501) is not None
     assert enough(1_000_000) is None  # the test draws too few exchanges
-    one, other = samples("a", [0.5 + 0.01 * at for at in range(6)]), samples("b", [0.1 * at for at in range(6)])
-    assert list(doubts(compare(one + other, ["completion"]))) == []
+    first, second = samples("a", [0.5 + 0.01 * at for at in range(6)]), samples("b", [0.1 * at for at in range(6)])
+    assert list(doubts(compare(first + second, ["completion"]))) == []
     (line,) = doubts(
-        compare(one + other, ["completion", "anytime_completion", "steps"], [("a", "b"), ("b", "a"), ("a", "a")])
+        compare(first + second, ["completion", "anytime_completion", "steps"], [("a", "b"), ("b", "a"), ("a", "a")])
     )
     assert "with 6 instances none of the 3 differences" in line
 
 
 def test_one_informative_unit_has_no_interval() -> None:
     rates = [share(3, 5)] + [share(0, 0)] * 19
-    found = compare(
+    comparison = compare(
         [Sample("a", f"l/{seed}", "l", 1, {"joint_success": rate}) for seed, rate in enumerate(rates)],
         ["joint_success"],
     )
-    assert (found.rows[0].value, found.rows[0].low, found.rows[0].high) == (0.6, 0.0, 1.0)
+    assert (comparison.rows[0].value, comparison.rows[0].low, comparison.rows[0].high) == (0.6, 0.0, 1.0)
 
 
 def test_many_strata_cost_no_more_than_few() -> None:
@@ -254,25 +254,25 @@ def test_a_corrected_p_is_never_smaller_and_keeps_the_order(ps: list[float]) -> 
 def test_a_method_is_compared_with_each_other_and_with_references() -> None:
     better = [0.5 + 0.02 * seed for seed in range(10)]
     worse = [value - 0.3 for value in better]
-    found = compare(
+    comparison = compare(
         samples("a", better) + samples("b", worse) + samples("random", worse) + samples("greedy", better),
         ["completion"],
         [("a", "b"), ("a", "random"), ("a", "greedy"), ("b", "random"), ("b", "greedy")],
     )
-    assert isinstance(found, Comparison)
-    assert [(pair.a, pair.b) for pair in found.paired] == [
+    assert isinstance(comparison, Comparison)
+    assert [(pair.a, pair.b) for pair in comparison.paired] == [
         *(("a", "b"), ("a", "random"), ("a", "greedy"), ("b", "random"), ("b", "greedy")),
     ]
-    first = found.paired[0]
+    first = comparison.paired[0]
     assert first.n == 10
     assert first.difference == pytest.approx(0.3)
     assert first.p == 2 / 2**10
     assert first.p_corrected == pytest.approx(min(1.0, 5 * first.p))
     assert first.family == 5
     assert first.supported
-    same = found.paired[2]
+    same = comparison.paired[2]
     assert (same.difference, same.effect, same.supported) == (0.0, None, False)
-    row = found.rows[0]
+    row = comparison.rows[0]
     assert row.value == pytest.approx(0.59)
     assert (row.method, row.metric, row.n, row.nulls) == ("a", "completion", 10, 0)
 
@@ -285,12 +285,12 @@ def test_episodes_of_an_instance_are_one_observation() -> None:
 
 
 def test_what_is_null_is_counted_and_pairs_need_both() -> None:
-    one = samples("a", [0.1, 0.2, 0.3])
-    other = [*samples("b", [0.1, 0.2]), Sample("b", "level/2", "level", 1, {"completion": only(None)})]
-    found = compare(one + other, ["completion"])
-    assert [row[5:] for row in found.rows] == [(3, 0), (2, 1)]
-    assert (found.paired[0].n, found.paired[0].nulls) == (2, 1)
-    nothing = compare(one, ["joint_completion"])
+    first = samples("a", [0.1, 0.2, 0.3])
+    second = [*samples("b", [0.1, 0.2]), Sample("b", "level/2", "level", 1, {"completion": only(None)})]
+    comparison = compare(first + second, ["completion"])
+    assert [row[5:] for row in comparison.rows] == [(3, 0), (2, 1)]
+    assert (comparison.paired[0].n, comparison.paired[0].nulls) == (2, 1)
+    nothing = compare(first, ["joint_completion"])
     assert nothing.rows == (MetricRow("a", "joint_completion", None, None, None, 0, 3),)
 
 

@@ -67,26 +67,26 @@ def lines(axes: Axes) -> dict[str, Any]:
 
 @pytest.fixture
 def figures(drawn: dict[str, Any], tmp_path: Path) -> dict[str, Any]:
-    found = samples()
-    drawing.draw(compare(found, NAMES), found, NAMES, "caption", tmp_path / "figures", SETTINGS)
+    measured = samples()
+    drawing.draw(compare(measured, NAMES), measured, NAMES, "caption", tmp_path / "figures", SETTINGS)
     return drawn
 
 
 def test_all_are_drawn_and_tell_their_n(figures: dict[str, Any]) -> None:
     assert list(figures) == ["values", "profile", "learning", "by_level"]  # no cost was measured
-    told = {name: figure.get_suptitle().replace("\N{NO-BREAK SPACE}", " ") for name, figure in figures.items()}
-    assert told["profile"] == "caption; n = 6 instances a method"
-    assert told["learning"] == "caption; n = 6 instances a point"
-    assert told["by_level"] == "caption; n = 3 instances a point"
+    captions = {name: figure.get_suptitle().replace("\N{NO-BREAK SPACE}", " ") for name, figure in figures.items()}
+    assert captions["profile"] == "caption; n = 6 instances a method"
+    assert captions["learning"] == "caption; n = 6 instances a point"
+    assert captions["by_level"] == "caption; n = 3 instances a point"
 
 
 @pytest.mark.parametrize("name", ["profile", "learning", "by_level"])
 def test_every_line_is_seen_and_the_first_lies_on_top(figures: dict[str, Any], name: str) -> None:
-    found = lines(figures[name].axes[0])
-    assert tuple(found) == METHODS
-    assert len({str(line._unscaled_dash_pattern) for line in found.values()}) == len(METHODS)
-    assert len({line.get_marker() for line in found.values()}) == len(METHODS)
-    order = [found[method] for method in METHODS]
+    drawn = lines(figures[name].axes[0])
+    assert tuple(drawn) == METHODS
+    assert len({str(line._unscaled_dash_pattern) for line in drawn.values()}) == len(METHODS)
+    assert len({line.get_marker() for line in drawn.values()}) == len(METHODS)
+    order = [drawn[method] for method in METHODS]
     assert [line.get_zorder() for line in order] == sorted((line.get_zorder() for line in order), reverse=True)
     assert [line.get_linewidth() for line in order] == sorted(line.get_linewidth() for line in order)
     shown = [line.get_xdata()[(line.get_markevery() or (0, 1))[0]] for line in order]
@@ -97,15 +97,19 @@ def test_every_line_is_seen_and_the_first_lies_on_top(figures: dict[str, Any], n
 
 def test_looks_differ_in_black_and_white() -> None:
     many = [look(index) for index in range(len(COLOURS) * len(STYLES))]
-    assert len({(one["marker"], str(one["linestyle"])) for one in many}) == len(many) == 36
-    assert len({str(one["linestyle"]) for one in many[:6]}) == len({one["marker"] for one in many[:6]}) == len(MARKERS)
+    assert len({(style["marker"], str(style["linestyle"])) for style in many}) == len(many) == 36
+    assert (
+        len({str(style["linestyle"]) for style in many[:6]})
+        == len({style["marker"] for style in many[:6]})
+        == len(MARKERS)
+    )
     assert layer(0, 3)["zorder"] > layer(1, 3)["zorder"] > 1 < layer(99, 100)["zorder"]
 
 
 @pytest.mark.parametrize("hundredths", range(101))
 def test_a_profile_counts_what_reaches_a_level_exactly(hundredths: int) -> None:
-    one = [Sample("a", f"s/{seed}", "s", 1, {"completion": share(hundredths, 100)}) for seed in range(2)]
-    reached = [found.mean for found in drawing._reached(one)]
+    pair = [Sample("a", f"s/{seed}", "s", 1, {"completion": share(hundredths, 100)}) for seed in range(2)]
+    reached = [interval.mean for interval in drawing._reached(pair)]
     assert reached == [float(level <= hundredths) for level in range(101)]
 
 
@@ -139,8 +143,8 @@ def test_panels_of_values_tell_units_once_nulls_and_zeros(figures: dict[str, Any
         ("cost_usd", "Cost, USD"),
     ],
 )
-def test_a_label_says_the_unit_once(name: str, told: str) -> None:
-    assert label(metrics()[name]) == told
+def test_a_label_says_the_unit_once(name: str, expected: str) -> None:
+    assert label(metrics()[name]) == expected
 
 
 @pytest.mark.parametrize("metric", metrics())
@@ -150,30 +154,35 @@ def test_each_label_says_its_unit(metric: str) -> None:
 
 
 def test_a_figure_of_nothing_is_left_out(drawn: dict[str, Any], tmp_path: Path) -> None:
-    found = [one._replace(values={"steps": count(3)}) for one in samples()]
+    measured = [sample._replace(values={"steps": count(3)}) for sample in samples()]
     paths = drawing.draw(
-        compare(found, ["talk_value_steps"]), found, ["talk_value_steps"], "caption", tmp_path / "figures", {"": {}}
+        compare(measured, ["talk_value_steps"]),
+        measured,
+        ["talk_value_steps"],
+        "caption",
+        tmp_path / "figures",
+        {"": {}},
     )
     assert [path.name for path in paths] == list(drawn) == ["learning"]
 
 
 def test_intervals_are_those_of_the_tables(figures: dict[str, Any]) -> None:
-    row = compare([one for one in samples(1) if one.method == "drwell"], ["steps"]).rows[0]
-    point = drawing._by_episode([one for one in samples(1) if one.method == "drwell"], "steps")[0]
+    row = compare([sample for sample in samples(1) if sample.method == "drwell"], ["steps"]).rows[0]
+    point = drawing._by_episode([sample for sample in samples(1) if sample.method == "drwell"], "steps")[0]
     assert point == (1.0, row.value, row.low, row.high)
 
 
 def test_one_metric_and_many_episodes_are_drawn(drawn: dict[str, Any], tmp_path: Path) -> None:
-    found = samples(40)
-    drawing.over("level", found, SETTINGS, ["completion"], "caption", tmp_path / "one")
-    drawing.curves(found, "caption", tmp_path / "many")
+    measured = samples(40)
+    drawing.over("level", measured, SETTINGS, ["completion"], "caption", tmp_path / "one")
+    drawing.curves(measured, "caption", tmp_path / "many")
     first, second, *_ = lines(drawn["many"].axes[0]).values()
     assert first.get_markevery() != second.get_markevery()
     assert len(first.get_xdata()) == 40
 
 
 def test_files_have_the_same_bytes_every_time(tmp_path: Path) -> None:
-    found = samples(1)
-    one, other = (drawing.curves(found, "caption", tmp_path / name) for name in ("a", "b"))
-    assert one.read_bytes() == other.read_bytes()
-    assert one.with_suffix(".svg").read_bytes() == other.with_suffix(".svg").read_bytes()
+    measured = samples(1)
+    first, second = (drawing.curves(measured, "caption", tmp_path / name) for name in ("a", "b"))
+    assert first.read_bytes() == second.read_bytes()
+    assert first.with_suffix(".svg").read_bytes() == second.with_suffix(".svg").read_bytes()

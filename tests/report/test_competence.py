@@ -21,32 +21,32 @@ def episode(method: str, seed: int, score: float, level: str = CUT) -> ScoredEpi
     return ScoredEpisode(method, (level, "", seed, 1), score)
 
 
-def cells(found: list[ScoredEpisode]) -> dict[str, str]:
-    made = table(found, "built-in rules")
+def cells(episodes: list[ScoredEpisode]) -> dict[str, str]:
+    made = table(episodes, "built-in rules")
     assert made.columns == ("competency", "a")
     return {row[0][:2]: row[1] for row in made.rows}
 
 
 def test_a_score_lies_between_doing_nothing_and_the_best() -> None:
-    found = [episode("do_nothing", seed, 0.0) for seed in range(4)]
-    found += [episode("a", seed, BEST * share) for seed, share in enumerate((0.0, 0.5, 0.5, 1.0))]
-    told = cells(found)
-    assert told["TD"].startswith("0.50 [")
-    assert told["TD"].endswith("(sd 0.41, n 4)")
-    assert {name for name, cell in told.items() if cell != "none"} == {"TD"}  # the one that cutting trees shows
+    episodes = [episode("do_nothing", seed, 0.0) for seed in range(4)]
+    episodes += [episode("a", seed, BEST * share) for seed, share in enumerate((0.0, 0.5, 0.5, 1.0))]
+    scores = cells(episodes)
+    assert scores["TD"].startswith("0.50 [")
+    assert scores["TD"].endswith("(sd 0.41, n 4)")
+    assert {name for name, cell in scores.items() if cell != "none"} == {"TD"}  # the one that cutting trees shows
 
 
 def test_where_a_fire_is_fought_the_logarithm_counts() -> None:
-    found = [episode("do_nothing", 0, -100.0, FIRE), episode("a", 0, -50.0, FIRE)]
-    told = cells(found)
-    assert {told[name] for name in ("TD", "SR", "PA", "AC")} == {"0.58 (n 1)"}  # log2(1 + 1 / 2)
-    assert told["OS"] == "none"
+    episodes = [episode("do_nothing", 0, -100.0, FIRE), episode("a", 0, -50.0, FIRE)]
+    scores = cells(episodes)
+    assert {scores[name] for name in ("TD", "SR", "PA", "AC")} == {"0.58 (n 1)"}  # log2(1 + 1 / 2)
+    assert scores["OS"] == "none"
 
 
 def test_what_cannot_be_counted_is_told() -> None:
-    found = [episode("do_nothing", 0, 0.0), episode("a", 0, BEST), episode("a", 1, BEST)]
-    found += [episode(method, 0, 0.0, FIRE) for method in ("do_nothing", "a")]
-    made = table(found, "built-in rules")
+    episodes = [episode("do_nothing", 0, 0.0), episode("a", 0, BEST), episode("a", 1, BEST)]
+    episodes += [episode(method, 0, 0.0, FIRE) for method in ("do_nothing", "a")]
+    made = table(episodes, "built-in rules")
     assert "1 seed without do_nothing beside it left out" in made.caption
     assert "1 seed at 0 as doing nothing was the best possible" in made.caption
     assert made.rows[0] == ("TD task designation", "0.50 [0.09, 0.91] (sd 0.71, n 2)")

@@ -44,9 +44,9 @@ CUT = "cut_trees_sparse_small"
     ],
 )
 def test_worth_of_a_score(score: float, idle: float, best: float, n: float) -> None:
-    found = worth(score, idle, best)
-    assert found.n == pytest.approx(n)
-    assert not found.no_room
+    value = worth(score, idle, best)
+    assert value.n == pytest.approx(n)
+    assert not value.no_room
 
 
 @pytest.mark.parametrize("best", [0.0, 6.0])

@@ -18,7 +18,7 @@ from teamworld.report.cross_run import Partners
 NOBODY = Partners({}, {})
 
 
-def one(
+def episode_of(
     method: str,
     completion: float = 1.0,
     steps: float = 100.0,
@@ -41,138 +41,155 @@ def one(
     return Sample(method, f"cube n2 {seed}", "cube n2", episode, values, extract, setting, **more)
 
 
-def values(found: list[Sample], partners: Partners = NOBODY) -> list[dict[str, Value]]:
-    return [dict(sample.values) for sample in cross_run.of_episodes(found, partners)]
+def values(samples: list[Sample], partners: Partners = NOBODY) -> list[dict[str, Value]]:
+    return [dict(sample.values) for sample in cross_run.of_episodes(samples, partners)]
 
 
 def test_a_score_lies_between_the_random_and_the_scripted_team() -> None:
-    found = values([one("a", score=5.0), one("random", score=1.0), one("greedy", score=9.0)])
-    assert [told["normalised_score"].value for told in found] == [0.5, 0.0, 1.0]
+    scores = values([episode_of("a", score=5.0), episode_of("random", score=1.0), episode_of("greedy", score=9.0)])
+    assert [score["normalised_score"].value for score in scores] == [0.5, 0.0, 1.0]
     assert (
-        values([one("a", score=5.0), one("random", score=9.0), one("greedy", score=9.0)])[0]["normalised_score"] == NULL
+        values([episode_of("a", score=5.0), episode_of("random", score=9.0), episode_of("greedy", score=9.0)])[0][
+            "normalised_score"
+        ]
+        == NULL
     )
-    assert values([one("a", score=5.0), one("greedy", score=9.0)])[0]["normalised_score"] == NULL
+    assert values([episode_of("a", score=5.0), episode_of("greedy", score=9.0)])[0]["normalised_score"] == NULL
 
 
 def test_steps_are_set_against_those_of_the_scripted_team_where_it_gets_all_done() -> None:
-    assert values([one("a", 1.0, 60), one("greedy", 1.0, 40)])[0]["plan_length_optimality"].value == pytest.approx(
-        2 / 3
-    )
-    assert values([one("a", 0.5, 60), one("greedy", 1.0, 40)])[0]["plan_length_optimality"].value == 0.0
-    assert values([one("a", 1.0, 60), one("greedy", 0.9, 150)])[0]["plan_length_optimality"] == NULL
+    assert values([episode_of("a", 1.0, 60), episode_of("greedy", 1.0, 40)])[0][
+        "plan_length_optimality"
+    ].value == pytest.approx(2 / 3)
+    assert values([episode_of("a", 0.5, 60), episode_of("greedy", 1.0, 40)])[0]["plan_length_optimality"].value == 0.0
+    assert values([episode_of("a", 1.0, 60), episode_of("greedy", 0.9, 150)])[0]["plan_length_optimality"] == NULL
     assert (
-        values([one("a", 1.0, 60), one("greedy", 1.0, 40, seed=1)])[0]["plan_length_optimality"] == NULL
+        values([episode_of("a", 1.0, 60), episode_of("greedy", 1.0, 40, seed=1)])[0]["plan_length_optimality"] == NULL
     )  # another instance
 
 
 def test_talk_is_worth_what_silence_costs() -> None:
-    found = [one("a", 0.9, 80, tokens=200), one("silent", 0.5, 100, tokens=220)]
-    told, quiet = values(found, Partners({"a": "silent"}, {}))
-    assert told["talk_value_completion"].value == pytest.approx(0.4)
-    assert told["talk_value_steps"].value == -20
-    assert told["talk_return"].value == pytest.approx(2.0)  # 0.4 for 200 tokens
+    samples = [episode_of("a", 0.9, 80, tokens=200), episode_of("silent", 0.5, 100, tokens=220)]
+    aloud, quiet = values(samples, Partners({"a": "silent"}, {}))
+    assert aloud["talk_value_completion"].value == pytest.approx(0.4)
+    assert aloud["talk_value_steps"].value == -20
+    assert aloud["talk_return"].value == pytest.approx(2.0)  # 0.4 for 200 tokens
     assert "talk_value_completion" not in quiet
 
 
 def test_teams_are_set_against_one_agent_and_the_best_smaller_team_on_the_same_instances() -> None:
-    found = [
-        one("a", 0.5, 100, team=1, setting="1"),
-        one("a", 1.0, 50, team=2, setting="2"),
-        one("a", 0.75, 80, team=4, setting="4"),
-        one("b", 1.0, 10, team=1, setting="1"),
+    samples = [
+        episode_of("a", 0.5, 100, team=1, setting="1"),
+        episode_of("a", 1.0, 50, team=2, setting="2"),
+        episode_of("a", 0.75, 80, team=4, setting="4"),
+        episode_of("b", 1.0, 10, team=1, setting="1"),
     ]
-    alone, two, four, _ = values(found)
+    alone, two, four, _ = values(samples)
     assert (two["step_improvement"].value, two["completion_improvement"].value) == (0.5, 0.5)
     assert two["speedup"].value is None  # the one agent did not get all done
     assert two["scaling_tax"].value == -1.0
     assert (four["scaling_tax"].num, four["scaling_tax"].den) == (0.25, 1.0)  # against two, the best smaller team
     assert alone["scaling_tax"] == NULL
     assert "step_improvement" not in alone
-    solved = values([one("a", 1.0, 90, team=1, setting="1"), one("a", 1.0, 30, team=2, setting="2")])[1]
+    solved = values([episode_of("a", 1.0, 90, team=1, setting="1"), episode_of("a", 1.0, 30, team=2, setting="2")])[1]
     assert (solved["speedup"].value, solved["parallel_efficiency"].value) == (3.0, 1.5)
 
 
 def test_learning_is_set_against_the_frozen_memory() -> None:
-    found = [one("a", 0.5 + 0.1 * at, 100 - 10 * at, episode=at, tokens=50 - at) for at in range(1, 6)]
-    found += [one("a:frozen", 0.5, 100, episode=at) for at in range(1, 6)]
-    told = values(found, Partners({}, {"a": "a:frozen"}))
-    assert [round(one["learning_over_frozen_completion"].value or 0.0, 9) for one in told[:5]] == [
+    samples = [episode_of("a", 0.5 + 0.1 * at, 100 - 10 * at, episode=at, tokens=50 - at) for at in range(1, 6)]
+    samples += [episode_of("a:frozen", 0.5, 100, episode=at) for at in range(1, 6)]
+    measured = values(samples, Partners({}, {"a": "a:frozen"}))
+    assert [round(episode["learning_over_frozen_completion"].value or 0.0, 9) for episode in measured[:5]] == [
         0.1,
         0.2,
         0.3,
         0.4,
         0.5,
     ]
-    assert told[4]["learning_over_frozen_steps"].value == -50
-    learned = next(cross_run.of_units(found)).values
+    assert measured[4]["learning_over_frozen_steps"].value == -50
+    learned = next(cross_run.of_units(samples)).values
     assert learned["learning_completion"].value == pytest.approx(0.1)
     assert learned["learning_steps"].value == pytest.approx(-10)
     assert learned["learning_tokens"].value == pytest.approx(-1)
     assert learned["learning_gain_steps"].value == -40  # of five episodes the last less the first
     assert learned["learning_joint_success"] == NULL
-    level = next(cross_run.of_units([one("a", 0.3, 70, episode=at) for at in (1, 2, 3, 4)])).values
+    level = next(cross_run.of_units([episode_of("a", 0.3, 70, episode=at) for at in (1, 2, 3, 4)])).values
     assert level["learning_completion"].value == 0.0
 
 
 def test_reuse_is_set_against_other_plans_for_the_same_goal() -> None:
-    first = one("a", episode=1, reused={"x": PlanTally(1, 2)}, fresh={"x": PlanTally(0, 2), "y": PlanTally(3, 3)})
-    second = one("a", episode=2, reused={"x": PlanTally(2, 2), "z": PlanTally(1, 1)}, fresh={"x": PlanTally(1, 2)})
+    first = episode_of(
+        "a", episode=1, reused={"x": PlanTally(1, 2)}, fresh={"x": PlanTally(0, 2), "y": PlanTally(3, 3)}
+    )
+    second = episode_of(
+        "a", episode=2, reused={"x": PlanTally(2, 2), "z": PlanTally(1, 1)}, fresh={"x": PlanTally(1, 2)}
+    )
     lift = next(cross_run.of_units([first, second])).values["reuse_lift"]
     assert lift.value == pytest.approx(3 / 4 - 1 / 4)  # z was never done otherwise, y never reused
     assert lift.den == 4
-    assert next(cross_run.of_units([one("a")])).values["reuse_lift"].value is None
+    assert next(cross_run.of_units([episode_of("a")])).values["reuse_lift"].value is None
 
 
 def test_what_was_learned_elsewhere_is_set_against_nothing_learned() -> None:
-    found = [one("a", 0.9, 70, setting="with", memory="there"), one("a", 0.6, 90, setting="without")]
-    told, untaught = values(found)
-    assert told["transfer_completion"].value == pytest.approx(0.3)
-    assert told["transfer_steps"].value == -20
+    samples = [episode_of("a", 0.9, 70, setting="with", memory="there"), episode_of("a", 0.6, 90, setting="without")]
+    taught, untaught = values(samples)
+    assert taught["transfer_completion"].value == pytest.approx(0.3)
+    assert taught["transfer_steps"].value == -20
     assert "transfer_completion" not in untaught
 
 
 def test_sizes_and_memories_are_told_apart() -> None:
     done = {(1, ""): 0.2, (4, ""): 0.8, (1, "there"): 0.3, (4, "there"): 0.9}
-    found = [
-        one("a", completion, team=team, memory=memory, setting=f"{team}{memory}")
+    samples = [
+        episode_of("a", completion, team=team, memory=memory, setting=f"{team}{memory}")
         for (team, memory), completion in done.items()
     ]
-    told = dict(zip(done, values(found), strict=True))
-    assert told[4, "there"]["transfer_completion"].value == pytest.approx(0.1)
-    assert told[4, "there"]["completion_improvement"].value == pytest.approx(
+    measured = dict(zip(done, values(samples), strict=True))
+    assert measured[4, "there"]["transfer_completion"].value == pytest.approx(0.1)
+    assert measured[4, "there"]["completion_improvement"].value == pytest.approx(
         0.6 / 0.9
     )  # against one agent as well taught
-    assert told[4, ""]["scaling_tax"].num == pytest.approx(0.2 - 0.8)
-    other_mind = values([*found, one("a", 0.0, team=1, setting="x", others="another mind")])
-    assert [one["completion_improvement"].value for one in other_mind if "completion_improvement" in one] == [
-        one["completion_improvement"].value for one in told.values() if "completion_improvement" in one
+    assert measured[4, ""]["scaling_tax"].num == pytest.approx(0.2 - 0.8)
+    other_mind = values([*samples, episode_of("a", 0.0, team=1, setting="x", others="another mind")])
+    assert [sample["completion_improvement"].value for sample in other_mind if "completion_improvement" in sample] == [
+        sample["completion_improvement"].value for sample in measured.values() if "completion_improvement" in sample
     ]
 
 
 def test_reliability_takes_repeats_of_one_instance() -> None:
     wins = [True, True, True, True, False]
-    found = [one("a", 1.0 if won else 0.5, seed=seed, world=7) for seed, won in enumerate(wins)]
-    rows = {row.metric: row for row in cross_run.of_methods(found, ("messages",))}
+    samples = [episode_of("a", 1.0 if won else 0.5, seed=seed, world=7) for seed, won in enumerate(wins)]
+    rows = {row.metric: row for row in cross_run.of_methods(samples, ("messages",))}
     assert rows["reliability"].value == pytest.approx(0.4)
     assert (rows["reliability"].low, rows["reliability"].high) == (None, None)
-    apart = [one("a", seed=seed) for seed in range(5)]  # each seed has a layout of its own: nothing is repeated
+    apart = [episode_of("a", seed=seed) for seed in range(5)]  # each seed has a layout of its own: nothing is repeated
     assert next(cross_run.of_methods(apart, ("messages",))).value is None
 
 
 def test_a_method_is_on_the_frontier_if_none_is_better_and_cheaper() -> None:
-    found = [one("good", 0.9, tokens=10), one("dear", 0.8, tokens=20), one("cheap", 0.5, tokens=0)]
-    told = {(row.method, row.metric): row.value for row in cross_run.of_methods(found, ("tokens", "message_tokens"))}
-    assert [told[name, "frontier_cost"] for name in ("good", "dear", "cheap")] == [1.0, 0.0, 1.0]
-    quick = [one("good", 0.9, 50), one("slow", 0.8, 90), one("quick", 0.5, 20)]
-    told = {(row.method, row.metric): row.value for row in cross_run.of_methods(quick, ("tokens", "message_tokens"))}
-    assert [told[name, "frontier_steps"] for name in ("good", "slow", "quick")] == [1.0, 0.0, 1.0]
+    samples = [
+        episode_of("good", 0.9, tokens=10),
+        episode_of("dear", 0.8, tokens=20),
+        episode_of("cheap", 0.5, tokens=0),
+    ]
+    measured = {
+        (row.method, row.metric): row.value for row in cross_run.of_methods(samples, ("tokens", "message_tokens"))
+    }
+    assert [measured[name, "frontier_cost"] for name in ("good", "dear", "cheap")] == [1.0, 0.0, 1.0]
+    quick = [episode_of("good", 0.9, 50), episode_of("slow", 0.8, 90), episode_of("quick", 0.5, 20)]
+    measured = {
+        (row.method, row.metric): row.value for row in cross_run.of_methods(quick, ("tokens", "message_tokens"))
+    }
+    assert [measured[name, "frontier_steps"] for name in ("good", "slow", "quick")] == [1.0, 0.0, 1.0]
 
 
 def test_a_comparison_shows_what_is_of_episodes_seeds_and_methods() -> None:
-    found = [one("drwell", 1.0, tokens=10, seed=seed, world=7) for seed in range(5)]
-    found += [one("silent", 0.5, seed=seed, world=7) for seed in range(5)]
+    samples = [episode_of("drwell", 1.0, tokens=10, seed=seed, world=7) for seed in range(5)]
+    samples += [episode_of("silent", 0.5, seed=seed, world=7) for seed in range(5)]
     partners = Partners({"drwell": "silent"}, {})
-    measured = measurement.Measurement(list(cross_run.of_episodes(found, partners)), list(cross_run.of_units(found)))
+    measured = measurement.Measurement(
+        list(cross_run.of_episodes(samples, partners)), list(cross_run.of_units(samples))
+    )
     shown = measurement.compared(
         measured, ["completion", "talk_value_completion", "reliability", "frontier_cost", "learning_completion"]
     )
@@ -186,9 +203,11 @@ def test_a_comparison_shows_what_is_of_episodes_seeds_and_methods() -> None:
 
 
 def test_settings_on_the_same_layout_are_one_observation() -> None:
-    alone = [one("drwell", 0.1 * seed, seed=seed) for seed in range(6)]
-    four = [one("drwell", 0.1 * seed, seed=seed, setting=name) for seed in range(6) for name in "abcd"]
-    rows = [measurement.compared(measurement.Measurement(found, []), ["completion"]).rows[0] for found in (alone, four)]
+    alone = [episode_of("drwell", 0.1 * seed, seed=seed) for seed in range(6)]
+    four = [episode_of("drwell", 0.1 * seed, seed=seed, setting=name) for seed in range(6) for name in "abcd"]
+    rows = [
+        measurement.compared(measurement.Measurement(samples, []), ["completion"]).rows[0] for samples in (alone, four)
+    ]
     assert (rows[0].n, rows[0].low, rows[0].high) == (rows[1].n, rows[1].low, rows[1].high)
 
 
@@ -237,9 +256,9 @@ def test_order_and_the_first_action_count() -> None:
 
 
 def test_a_team_against_one_agent_that_did_nothing_and_scores_beyond_the_reference() -> None:
-    idle = [one("a", 0.0, team=1, setting="1"), one("a", 0.0, team=2, setting="2")]
+    idle = [episode_of("a", 0.0, team=1, setting="1"), episode_of("a", 0.0, team=2, setting="2")]
     assert values(idle)[1]["completion_improvement"].value is None, "no agent did anything: no team is worse"
-    better = values([one("a", score=11.0), one("random", score=1.0), one("greedy", score=9.0)])[0]
+    better = values([episode_of("a", score=11.0), episode_of("random", score=1.0), episode_of("greedy", score=9.0)])[0]
     assert better["normalised_score"].value == 1.25  # not clipped
     silent = Partners({"a": "silent"}, {})
-    assert values([one("a", 0.9, tokens=0), one("silent", 0.5)], silent)[0]["talk_return"].value is None
+    assert values([episode_of("a", 0.9, tokens=0), episode_of("silent", 0.5)], silent)[0]["talk_return"].value is None

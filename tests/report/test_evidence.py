@@ -73,9 +73,9 @@ PAGE: dict[str, Any] = {
 }
 
 
-def with_section(number: int, **given: Any) -> dict[str, Any]:
+def with_section(number: int, **fields: Any) -> dict[str, Any]:
     sections = [dict(section) for section in PAGE["sections"]]
-    sections[number] |= given
+    sections[number] |= fields
     return PAGE | {"sections": sections}
 
 
@@ -111,8 +111,8 @@ def test_the_same_file_makes_the_same_page_from_the_same_runs(made: Path, capsys
     page, logs = made / "runs" / "evidence.md", sorted((made / "runs").rglob("*.zst"))
     before, times = page.read_bytes(), [path.stat().st_mtime_ns for path in logs]
     assert command(["evidence", str(made / "page.yaml"), "--out", str(made / "runs"), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["page"], len(told["figures"])) == (str(page), 3)
+    printed = json.loads(capsys.readouterr().out)
+    assert (printed["page"], len(printed["figures"])) == (str(page), 3)
     assert page.read_bytes() == before
     assert [path.stat().st_mtime_ns for path in logs] == times
 
@@ -167,9 +167,9 @@ def test_what_is_not_begun_is_told(tmp_path: Path, capsys: pytest.CaptureFixture
     ],
 )
 def test_what_is_no_page_is_told_in_one_line(page: dict[str, Any], says: str) -> None:
-    with pytest.raises(UserError, match=says) as told:
+    with pytest.raises(UserError, match=says) as error:
         evidence.parsed(page)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(error.value)
 
 
 def test_a_page_is_a_markdown_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -187,8 +187,10 @@ def found(where: str, by: float, p: float, metric: str = "steps") -> evidence._T
 
 def test_a_verdict_says_where_a_part_is_worth_something_and_where_nothing() -> None:
     steps = metrics()["steps"]
-    told = evidence._worth(steps, "memory", [found("n1", 0.5, 0.9), found("n2", 12.0, 0.01), found("n4", 8.0, 0.01)])
-    assert told == (
+    sentence = evidence._worth(
+        steps, "memory", [found("n1", 0.5, 0.9), found("n2", 12.0, 0.01), found("n4", 8.0, 0.01)]
+    )
+    assert sentence == (
         "`a` (without memory): **worse** by 8 to 12 steps in 2 of 3 places (n2; n4); no supported difference in the "
         "other; intervals there reach 1.5 steps at most."
     )

@@ -47,10 +47,10 @@ def test_any_table_is_latex(table: list[list[str]], caption: str) -> None:
 
 
 def test_what_is_special_is_escaped() -> None:
-    told = latex(["a^b", "x<y>z"], [["[0, 1]", r"a\b {c}"]], "50 % ~ 3^2")
-    assert r"a\textasciicircum{}b & x\textless{}y\textgreater{}z \\" in told
-    assert r"{}[0, 1] & a\textbackslash{}b \{c\} \\" in told
-    assert r"\caption{50 \% \textasciitilde{} 3\textasciicircum{}2}" in told
+    text = latex(["a^b", "x<y>z"], [["[0, 1]", r"a\b {c}"]], "50 % ~ 3^2")
+    assert r"a\textasciicircum{}b & x\textless{}y\textgreater{}z \\" in text
+    assert r"{}[0, 1] & a\textbackslash{}b \{c\} \\" in text
+    assert r"\caption{50 \% \textasciitilde{} 3\textasciicircum{}2}" in text
 
 
 def test_a_wide_table_is_shrunk_to_the_page_and_a_narrow_one_is_not() -> None:

@@ -35,12 +35,12 @@ def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 def test_counts_keep_what_they_are_a_share_of() -> None:
     experiment = ExperimentSpec(methods=("greedy", "random", "drwell"))
-    found = [
+    episodes = [
         Tagged("greedy", 0, 1, (tag("deadlock"), tag("deadlock", 20), tag("cell-race"))),
         Tagged("greedy", 1, 1, ()),
         Tagged("random", 0, 1, ()),
     ]
-    table = counts(found, experiment)
+    table = counts(episodes, experiment)
     assert table.columns[:3] == ("label", "greedy tags", "greedy episodes")
     rows = {row[0]: row[1:] for row in table.rows}
     assert rows["deadlock"] == ("2", "0.50 (1/2)", "0", "0.00 (0/1)", "none", "none")
@@ -53,27 +53,27 @@ def test_counts_keep_what_they_are_a_share_of() -> None:
 def test_what_no_log_can_show_is_not_said_to_be_absent() -> None:
     experiment = ExperimentSpec(methods=("greedy", "random"))
     takes = {"withheld": "eyes"}
-    found = [Tagged("greedy", 0, 1, (), takes), Tagged("random", 0, 1, (), takes)]
-    caption = counts(found, experiment).caption
+    episodes = [Tagged("greedy", 0, 1, (), takes), Tagged("random", 0, 1, (), takes)]
+    caption = counts(episodes, experiment).caption
     assert caption.endswith("\nnot looked for: withheld (takes eyes)")
     assert "withheld" not in caption.partition("not seen: ")[2].partition("\n")[0]
-    rows = {(row["label"], row["method"]): row for row in plain(found, experiment)["counts"]}
+    rows = {(row["label"], row["method"]): row for row in plain(episodes, experiment)["counts"]}
     assert rows["withheld", "greedy"]["tags"] is None
     assert rows["deadlock", "greedy"]["tags"] == 0
-    mixed = counts([found[0], Tagged("random", 0, 1, (tag("withheld"),))], experiment)
+    mixed = counts([episodes[0], Tagged("random", 0, 1, (tag("withheld"),))], experiment)
     assert mixed.rows == (("withheld", "none", "none", "1", "1.00 (1/1)"),)
 
 
 def test_the_list_shows_some_of_each_label_and_counts_the_rest() -> None:
     many = tuple(tag("cell-race", step) for step in range(0, 60, 3))
-    found = [Tagged("greedy", 0, 1, (*many, tag("deadlock", 90)))]
-    some = lines(found, "greedy", 3)
-    assert len(some) == 4
-    assert some[0].startswith("seed 0 episode 1 steps 0-1: cell-race [g; a] why 0")
-    assert "deadlock" in some[2]
-    assert some[3] == "... and 18 more (--all lists them)"
-    assert len(lines(found, "greedy", None)) == 21
-    assert lines(found, "random") == []
+    episodes = [Tagged("greedy", 0, 1, (*many, tag("deadlock", 90)))]
+    shown = lines(episodes, "greedy", 3)
+    assert len(shown) == 4
+    assert shown[0].startswith("seed 0 episode 1 steps 0-1: cell-race [g; a] why 0")
+    assert "deadlock" in shown[2]
+    assert shown[3] == "... and 18 more (--all lists them)"
+    assert len(lines(episodes, "greedy", None)) == 21
+    assert lines(episodes, "random") == []
     crowd = Tagged("greedy", 0, 1, (tag("deadlock", agents=tuple("abcde")),))
     assert "[g; a, b, c and 2 more]" in lines([crowd], "greedy")[0]
 

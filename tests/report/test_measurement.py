@@ -77,7 +77,7 @@ def test_the_scripted_team_is_its_own_reference(folder: Path) -> None:
 
 def test_a_memory_is_held_against_the_episodes_after_it_was_frozen(folder: Path) -> None:
     run, cell = RunFolder(folder), RunCell("drwell:half", 0)
-    found = measurement.honesty(run, run.experiment(), cell)
+    errors = measurement.honesty(run, run.experiment(), cell)
     assert measurement.honesty(run, run.experiment(), RunCell("drwell", 0)) == {}
     with MemoryStore(run.memory_file, readonly=True) as store:
         assert store.episodes(cell.name) == (1, 2)
@@ -98,5 +98,5 @@ def test_a_memory_is_held_against_the_episodes_after_it_was_frozen(folder: Path)
         if guides[goal].attempts
     ]
     assert gaps
-    assert found["memory_rate_error"].value == pytest.approx(sum(gaps) / len(gaps))
-    assert found["memory_duration_error"].value is not None
+    assert errors["memory_rate_error"].value == pytest.approx(sum(gaps) / len(gaps))
+    assert errors["memory_duration_error"].value is not None

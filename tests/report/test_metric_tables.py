@@ -31,30 +31,30 @@ def golden(tmp_path: Path) -> Path:
 
 def test_a_log_is_measured_in_one_json_object(golden: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command(["metrics", str(golden), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)["metrics"]
-    assert found["anytime_completion"] == {"value": 0.6, "num": 6.0, "den": 10.0}
-    assert found["waiting_share"] == {"value": 0.25, "num": 3.0, "den": 12.0}
-    assert found["loss"] == {"value": None, "num": 0.0, "den": 0.0}
-    assert list(found) == [name for name, metric in metrics().items() if metric.basis == "log"]
+    measured = json.loads(capsys.readouterr().out)["metrics"]
+    assert measured["anytime_completion"] == {"value": 0.6, "num": 6.0, "den": 10.0}
+    assert measured["waiting_share"] == {"value": 0.25, "num": 3.0, "den": 12.0}
+    assert measured["loss"] == {"value": None, "num": 0.0, "den": 0.0}
+    assert list(measured) == [name for name, metric in metrics().items() if metric.basis == "log"]
 
 
 def test_a_log_is_measured_as_a_table(golden: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command(["metrics", str(golden)]) == 0
-    told = capsys.readouterr().out
-    assert "anytime_completion" in told
-    assert "6 / 10" in told
-    assert "had nothing to measure" in told
+    printed = capsys.readouterr().out
+    assert "anytime_completion" in printed
+    assert "6 / 10" in printed
+    assert "had nothing to measure" in printed
 
 
 def test_a_run_is_measured_by_method(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(method=["greedy", "random"], episodes=2, max_steps=20, out=tmp_path / "run")
     assert command(["metrics", str(tmp_path / "run"), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["mind"] == "built-in rules, no language model"
-    found = told["methods"]
-    assert list(found) == ["greedy", "random"]
-    assert found["greedy"]["completion"]["n"] == 2
-    assert found["greedy"]["steps"]["value"] <= 20
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["mind"] == "built-in rules, no language model"
+    methods = printed["methods"]
+    assert list(methods) == ["greedy", "random"]
+    assert methods["greedy"]["completion"]["n"] == 2
+    assert methods["greedy"]["steps"]["value"] <= 20
     assert command(["metrics", str(tmp_path / "run")]) == 0
     text = capsys.readouterr().out
     assert "completion" in text
@@ -79,9 +79,9 @@ def test_what_is_no_log_is_refused(
 
 def test_the_page_is_made_from_the_definitions(capsys: pytest.CaptureFixture[str]) -> None:
     assert command(["metrics", "--markdown"]) == 0
-    told = capsys.readouterr().out.strip()
-    assert told == "\n".join(definitions()).strip()
-    assert told in (ROOT / "docs/reference/metrics.md").read_text("utf-8"), (
+    printed = capsys.readouterr().out.strip()
+    assert printed == "\n".join(definitions()).strip()
+    assert printed in (ROOT / "docs/reference/metrics.md").read_text("utf-8"), (
         "write the output of teamworld metrics --markdown into it"
     )
     assert command(["metrics"]) == 0

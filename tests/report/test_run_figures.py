@@ -39,8 +39,8 @@ def test_the_learning_curve_shows_the_rows(tmp_path: Path, rows: list[EpisodeRow
 
 
 def test_one_seed_is_drawn_without_a_band(tmp_path: Path) -> None:
-    one = ExperimentSpec(methods=("drwell",), episodes=2, seeds=(0,))
-    assert learning_curve(DRWELL[:2], one, tmp_path / "one.png").read_bytes().startswith(PNG)
+    experiment = ExperimentSpec(methods=("drwell",), episodes=2, seeds=(0,))
+    assert learning_curve(DRWELL[:2], experiment, tmp_path / "one.png").read_bytes().startswith(PNG)
 
 
 def test_no_two_of_many_lines_look_alike(tmp_path: Path) -> None:

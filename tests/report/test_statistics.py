@@ -41,12 +41,12 @@ def test_95_percent_of_intervals_hold_the_true_mean() -> None:
 
 
 def test_pairs_are_compared_by_their_differences() -> None:
-    one, other = [5.0, 7.0, 9.0, 4.0], [4.5, 6.0, 9.5, 2.0]
-    assert paired_interval(one, other) == mean_interval([0.5, 1.0, -0.5, 2.0])
+    first, second = [5.0, 7.0, 9.0, 4.0], [4.5, 6.0, 9.5, 2.0]
+    assert paired_interval(first, second) == mean_interval([0.5, 1.0, -0.5, 2.0])
     assert paired_interval([], []) is None
     for wrong in ([1.0], [1.0] * 5, []):
         with pytest.raises(ValueError, match="zip"):
-            paired_interval(one, wrong)
+            paired_interval(first, wrong)
 
 
 def test_the_slope_of_a_line_is_its_slope() -> None:

@@ -118,14 +118,14 @@ def test_an_episode_without_goals_is_left_out_of_means() -> None:
 def test_one_seed_has_no_interval() -> None:
     line = by_method(DRWELL[:2], EXPERIMENT).plain()["rows"][0]
     assert (line["completion"], line["solved"], line["steps"]) == ("0.75", "0.50", "75.0")
-    one = ExperimentSpec(methods=("drwell",), seeds=(7,))
-    assert "seed 7" in by_episode([], one).caption
+    single = ExperimentSpec(methods=("drwell",), seeds=(7,))
+    assert "seed 7" in by_episode([], single).caption
 
 
 def test_a_method_without_episodes_is_named() -> None:
     table = by_method(DRWELL, EXPERIMENT)
     assert table.rows[1] == ("greedy", "0", *["none"] * 7)
-    assert [one.title for one in of_run(DRWELL, EXPERIMENT)] == ["cube n2: episodes in a row", "cube n2: methods"]
+    assert [shown.title for shown in of_run(DRWELL, EXPERIMENT)] == ["cube n2: episodes in a row", "cube n2: methods"]
 
 
 def test_the_mind_is_called_what_it_is() -> None:
@@ -164,9 +164,9 @@ def wide() -> tuple[list[EpisodeRow], ExperimentSpec]:
 def test_a_run_of_a_method_that_is_not_installed_now_is_reported() -> None:
     rows = [row("not_here", seed, 1, 0.5, 100) for seed in range(3)]
     talks: tuple[tuple[str, MessageProtocol | None], ...] = (("", None), ("; native talk", "native"))
-    for told, talk in talks:
+    for ending, talk in talks:
         experiment = ExperimentSpec(methods=("not_here", "coela"), episodes=1, seeds=(0, 1, 2), talk=talk)
-        assert of_run(rows, experiment)[1].caption.endswith(f"no language model{told}")
+        assert of_run(rows, experiment)[1].caption.endswith(f"no language model{ending}")
 
 
 @pytest.mark.parametrize("which", [0, 1], ids=["by episode", "by method"])

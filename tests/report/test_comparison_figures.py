@@ -132,7 +132,7 @@ def test_panels_of_values_tell_units_once_nulls_and_zeros(figures: dict[str, Any
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "expected"),
     [
         ("message_tokens", "Message tokens"),
         ("talk_value_steps", "Value of talk, steps"),

@@ -86,7 +86,7 @@ class AgentState:
             self._observe_steps(view, team)
 
     def _observe_steps(self, view: View, team: Mapping[AgentId, str]) -> None:
-        """Add up, for each teammate in sight, the ticks that its way since the last sight lost for each action."""
+        """Add up, for each teammate in sight, the steps that its way since the last sight lost for each action."""
         facts = self.store.facts(view)
         in_sight = {fact.subject for fact in view.facts if fact.predicate == self.store.words.at}
         for teammate in (teammate for teammate in self.store.teammates if teammate in team):

@@ -136,8 +136,8 @@ class BeliefStore:
             kept[entry.fact] = entry.since
         if not kept:
             return view.known
-        ticks = {fact: tick for fact, tick in seen.items() if fact in set(known)}
-        facts = Facts((*known, *kept), {**ticks, **kept})
+        seen_at = {fact: tick for fact, tick in seen.items() if fact in set(known)}
+        facts = Facts((*known, *kept), {**seen_at, **kept})
         return facts if are_possible(facts, view, self.domain) else view.known
 
     def observe(self, view: View) -> None:

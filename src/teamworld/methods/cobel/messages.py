@@ -144,7 +144,11 @@ def assess(situation: Situation, intents: Mapping[AgentId, Sequence[Intent]]) ->
     facts, t = untold_facts(situation), situation.view.t
     in_sight = [teammate for teammate in situation.teammates if situation.last_met.get(teammate) == t]
     by_facts = {teammate: _steps_saved(situation, teammate, facts, intents.get(teammate, ())) for teammate in in_sight}
-    by_plan = {teammate: _steps_lost(situation, intents.get(teammate, ())) for teammate in in_sight}
+    is_asked = situation.options.by("plan") == "questions"  # no prompt shows what others will do: nobody expects it
+    by_plan = {
+        teammate: _steps_lost(situation, intents.get(teammate, ()), is_expected=not is_asked)
+        for teammate in (situation.teammates if is_asked else in_sight)
+    }
     ignorant = {teammate: gain for teammate, gain in by_facts.items() if gain > 0}
     against = {teammate: gain for teammate, gain in by_plan.items() if gain > 0}
     threshold = situation.options.theta + STEP
@@ -166,17 +170,21 @@ def assess_all(situation: Situation) -> Assessment:
     return Assessment(False, lacking={agent: situation.missing_from(agent, facts) for agent in situation.teammates})
 
 
-def _steps_lost(situation: Situation, intents: Iterable[Intent]) -> float:
+def _steps_lost(situation: Situation, intents: Iterable[Intent], *, is_expected: bool) -> float:
     """Return the steps that are lost between the agent's plan and a teammate's intents, unless it expects the plan.
 
-    It expects a plan that was announced, and else as far as the agent would be predicted by its own worth.
+    Args:
+        situation: The agent's; a plan that was announced is expected.
+        intents: Of the teammate.
+        is_expected: Whether it expects the plan else too, as far as the agent would be predicted by its own worth.
     """
     subplan, announced = situation.subplan, situation.own_announcement
     is_announced = announced is not None and announced.subplan == subplan
     if subplan is None or subplan.actions in ((), (WAIT,)) or is_announced or not situation.options.foresee:
         return 0.0
     planned, cost = situation.own_options[0], situation.domain.beliefs.conflict_cost
-    predicted = {intent.option.action: intent.weight for intent in expect_alone(situation, situation.agent)}
+    alone = expect_alone(situation, situation.agent) if is_expected else ()
+    predicted = {intent.option.action: intent.weight for intent in alone}
     lost = fsum(intent.weight * cost(planned, intent.option, situation.facts) for intent in intents)
     return (1 - predicted.get(planned.action, 0.0)) * lost
 

@@ -268,7 +268,7 @@ def test_a_full_disk_while_running_is_told_and_the_run_goes_on_later(
 HEAVY = {"numba", "numpy", "lark", "matplotlib", "pettingzoo", "networkx", "teamworld.experiment.runner"}
 
 
-@pytest.mark.parametrize("command", ["", "run", "resume", "status", "replay", "compare", "evidence"])
+@pytest.mark.parametrize("command", ["", *(name for names in COMMANDS.values() for name in names)])
 def test_starting_is_quick_because_nothing_heavy_is_imported(command: str) -> None:
     code = (
         "import sys, teamworld; before = set(sys.modules); from teamworld.cli import run; run(sys.argv[1:]);"

@@ -1,33 +1,32 @@
-"""Commands that list what there is, and check that a reasoner works: worlds, levels, methods, doctor."""
+"""Commands that list what there is, and check that a reasoner works: worlds, levels, methods, doctor.
+
+Each imports what it needs when it is used: help is shown without it.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from pydantic import BaseModel
-from rich.console import Console
-from rich.text import Text
-
-from teamworld.cli.monitor import dump
 from teamworld.cli.options import Flag
-from teamworld.episode.messages import MessageRule
 from teamworld.errors import UserError
-from teamworld.experiment.message_protocol import rule
 from teamworld.experiment.run_options import RunOptions
-from teamworld.methods import registry as known_methods
-from teamworld.reasoning import registry as reasoners
-from teamworld.reasoning.llm.contract import FORMS, Form
-from teamworld.reasoning.llm.doctor import Check, examine
-from teamworld.reasoning.llm.keys import scrub
-from teamworld.reasoning.router import parse_routes
-from teamworld.worlds import registry as known_worlds
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from teamworld.reasoning.llm.contract import Form
+    from teamworld.reasoning.llm.doctor import Check
 
 _MARKS = {True: ("ok", "green"), False: ("no", "bold red"), None: ("--", "yellow")}
 
 
 def worlds() -> int:
     """List the worlds and their options, and those of the messages."""
+    from teamworld.episode.messages import MessageRule
+    from teamworld.worlds import registry as known_worlds
+
     lines: dict[str, str] = {}
     for name in known_worlds.names():
         lines[name] = known_worlds.summary(name)
@@ -45,12 +44,17 @@ def levels(world: str = "cube") -> int:
     world:
         Name of the world.
     """
+    from teamworld.worlds import registry as known_worlds
+
     _print(known_worlds.levels(world))
     return 0
 
 
 def methods() -> int:
     """List the coordination methods, their options, their own rules for messages and their variants."""
+    from teamworld.experiment.message_protocol import rule
+    from teamworld.methods import registry as known_methods
+
     lines: dict[str, str] = {}
     for name in known_methods.names():
         method = known_methods.method_class(name)
@@ -104,6 +108,12 @@ def doctor(
     json:
         Print one JSON object, and nothing else.
     """
+    from rich.console import Console
+    from rich.text import Text
+
+    from teamworld.cli.monitor import dump
+    from teamworld.reasoning.llm.contract import FORMS
+
     form = next((form for form in FORMS if form == answers), None)
     if answers not in (None, "auto") and form is None:
         raise UserError(f"--answers is one of auto, {', '.join(FORMS)}; got '{answers}'")
@@ -124,6 +134,11 @@ def doctor(
 
 def _examine(text: str, form: Form | None, options: RunOptions) -> Iterator[tuple[str, list[Check]]]:
     """Yield what was found of each reasoner that ``--reasoner`` names."""
+    from teamworld.reasoning import registry as reasoners
+    from teamworld.reasoning.llm.doctor import Check, examine
+    from teamworld.reasoning.llm.keys import scrub
+    from teamworld.reasoning.router import parse_routes
+
     team = reasoners.list_models(text)
     if text.strip().partition(":")[0] == reasoners.REPLAY:
         yield text, [Check("mind", True, "the answers on record; nobody is asked")]

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from teamworld.cli.monitor import dump, keyboard_for, progress_bar
 from teamworld.cli.options import Flag, options_of, split_names
 from teamworld.papers import PaperName, PaperOptions, prepare
 
@@ -41,6 +40,8 @@ def reproduce(
     json:
         Print the numbers, ours and the published ones, as one JSON object, and nothing else.
     """
+    from teamworld.cli.monitor import dump, keyboard_for, progress_bar
+
     level, method = (split_names(names) if names else None for names in (options.level, options.method))
     keyboard = keyboard_for(options.reasoner)
     job = prepare(paper, replace(options, level=level, method=method), out, keyboard)

@@ -1,4 +1,7 @@
-"""Commands that show what was played: report, metrics, prompts, memory, view."""
+"""Commands that show what was played: report, metrics, prompts, memory, view.
+
+Each imports what it needs when it is used: help is shown without it.
+"""
 
 from __future__ import annotations
 
@@ -7,35 +10,13 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import track
-
-from teamworld.cli.executions import draw_figures
-from teamworld.cli.monitor import dump, print_table, progress_bar
 from teamworld.cli.options import Flag, Int
 from teamworld.errors import UserError
-from teamworld.experiment import episode_metrics
-from teamworld.experiment import prompts as recorded_prompts
-from teamworld.experiment.spec import RunCell
-from teamworld.experiment.store.folder import RunFolder
-from teamworld.experiment.store.results import EpisodeRow, Results
-from teamworld.memory import drawing, graph
-from teamworld.memory.store import MemoryStore
-from teamworld.methods.registry import kinds
-from teamworld.metrics.definition import Value, pool_all
-from teamworld.metrics.definition import metrics as defined_metrics
-from teamworld.metrics.failures import tags
-from teamworld.reasoning.llm.prices import Prices
-from teamworld.reasoning.prompts import template_info
-from teamworld.record import read_log
-from teamworld.report import bills, metric_tables, tables
-from teamworld.report import competence as competences
-from teamworld.report import failures as failure_reports
-from teamworld.viewer.html_export import page
-from teamworld.viewer.replay_data import build
-from teamworld.viewer.selection import select_episode
-from teamworld.worlds.registry import finder
+
+if TYPE_CHECKING:
+    from teamworld.experiment.store.folder import RunFolder
 
 
 def report(
@@ -81,6 +62,14 @@ def report(
         raise UserError("--prices belongs to --bill: add --bill")
     if not failures and not bill and (all or episode is not None):
         raise UserError("--episode and --all belong to --failures: add --failures")
+    from teamworld.cli.executions import draw_figures
+    from teamworld.cli.monitor import dump, print_table
+    from teamworld.experiment.store.folder import RunFolder
+    from teamworld.experiment.store.results import EpisodeRow, Results
+    from teamworld.reasoning.llm.prices import Prices
+    from teamworld.report import bills, tables
+    from teamworld.report import competence as competences
+
     if failures:
         _report_failures(RunFolder(folder), episode, everything=all, as_json=json)
         return 0
@@ -111,6 +100,9 @@ def report(
 
 def _report_failures(folder: RunFolder, episode: int | None, *, everything: bool, as_json: bool) -> None:
     """Print the failure labels of a run: a table of counts, then what happened, method by method."""
+    from teamworld.cli.monitor import dump, print_table, progress_bar
+    from teamworld.report import failures as failure_reports
+
     experiment = folder.experiment()
     rows = failure_reports.finished(folder, experiment, episode)
     with progress_bar() as bar:
@@ -145,6 +137,12 @@ def metrics(log: Path | None = None, *, markdown: Flag = False, json: Flag = Fal
         Print one JSON object, and nothing else: value, num and den of each metric; null where there was nothing to
         measure.
     """
+    from teamworld.cli.monitor import dump, print_table
+    from teamworld.experiment import episode_metrics
+    from teamworld.experiment.store.folder import RunFolder
+    from teamworld.metrics.definition import metrics as defined_metrics
+    from teamworld.report import metric_tables
+
     if log is None:
         if json:
             dump({name: metric._asdict() for name, metric in defined_metrics().items()})
@@ -165,6 +163,14 @@ def metrics(log: Path | None = None, *, markdown: Flag = False, json: Flag = Fal
 
 def _measure_run(folder: RunFolder, *, as_json: bool) -> None:
     """Print the metrics of every method of a run."""
+    from rich.console import Console
+    from rich.progress import track
+
+    from teamworld.cli.monitor import dump, print_table
+    from teamworld.experiment import episode_metrics
+    from teamworld.metrics.definition import Value, pool_all
+    from teamworld.report import metric_tables, tables
+
     experiment = folder.experiment()
     count = len(folder.finished(experiment))
     if not count:
@@ -236,6 +242,11 @@ def prompts(
         return 0
     if run is None:
         raise UserError(f"the prompt of {question} at which moment? add --run DIR")
+    from teamworld.experiment import prompts as recorded_prompts
+    from teamworld.experiment.store.folder import RunFolder
+    from teamworld.record import read_log
+    from teamworld.viewer.selection import select_episode
+
     chosen = select_episode(run, method, seed, episode)
     which = recorded_prompts.choose(list(read_log(chosen.log)), question, agent, number, step)
     with tempfile.TemporaryDirectory(prefix="teamworld-") as scratch:
@@ -251,6 +262,9 @@ def prompts(
 
 def _prompt_lines() -> Iterator[str]:
     """Yield one line for each kind of question: its kind, version, hash and template."""
+    from teamworld.methods.registry import kinds
+    from teamworld.reasoning.prompts import template_info
+
     rows = [("question", "version", "hash", "template")]
     for kind, question in kinds().items():
         version = template_info(question.template)
@@ -281,6 +295,11 @@ def memory(folder: Path, *, method: str = "drwell", seed: Int = None, episode: I
     out:
         The file to write.
     """
+    from teamworld.experiment.spec import RunCell
+    from teamworld.experiment.store.folder import RunFolder
+    from teamworld.memory import drawing, graph
+    from teamworld.memory.store import MemoryStore
+
     place = RunFolder(folder)
     cell = RunCell(method, place.experiment().seeds[0] if seed is None else seed)
     if not place.memory_file.exists():
@@ -325,6 +344,14 @@ def view(folder: Path, *, export: Path, method: str | None = None, seed: Int = N
         raise UserError(f"{export.parent} is no folder: make it, or choose another place for {export.name}")
     if export.is_dir():
         raise UserError(f"{export} is a folder: expected the name of a file, such as {export / 'replay.html'}")
+    from teamworld.experiment.store.folder import RunFolder
+    from teamworld.metrics.failures import tags
+    from teamworld.record import read_log
+    from teamworld.viewer.html_export import page
+    from teamworld.viewer.replay_data import build
+    from teamworld.viewer.selection import select_episode
+    from teamworld.worlds.registry import finder
+
     chosen, world = select_episode(folder, method, seed, episode), RunFolder(folder).experiment().world
     log = list(read_log(chosen.log))
     text = page(build(log, tags(log, finder(world))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,16 @@ def test_a_value_that_is_a_part_of_itself_is_refused(tmp_path: Path) -> None:
     (tmp_path / "ring.yaml").write_text("world: cube\nseeds: &ring [0, *ring]\n")
     with pytest.raises(UserError, match="line 2: a value is a part of itself"):
         load(tmp_path / "ring.yaml")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("episodes: 2020-13-45", "month must be in 1..12"), ("seeds: " + "[" * 3000, "nested too deeply")],
+)
+def test_what_is_no_yaml_is_told_in_one_line(text: str, says: str, tmp_path: Path) -> None:
+    (tmp_path / "odd.yaml").write_text(text)
+    with pytest.raises(UserError, match=re.escape(f"odd.yaml is no YAML: {says}")):
+        load(tmp_path / "odd.yaml")
 
 
 @pytest.mark.parametrize(

@@ -53,10 +53,12 @@ def load(path: Path) -> Any:  # noqa: ANN401
         raise UserError(f"{path} cannot be read: {error.strerror}") from None
     except RefusedYaml as error:
         raise UserError(f"{path}: {error}") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # dates that are none, bytes that are no text
+    except RecursionError:
+        raise UserError(f"{path} is no YAML: nested too deeply") from None
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: dates that are none, bytes that are no text
         mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
         place = f", line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
-        problem = error.problem if isinstance(error, yaml.MarkedYAMLError) else "not text"
+        problem = error.problem if isinstance(error, yaml.MarkedYAMLError) else error
         raise UserError(f"{path} is no YAML{place}: {problem}") from None
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -107,6 +109,58 @@ def test_half_an_answer_is_not_kept(cache: AnswerCache, finish: str) -> None:
     assert calls.find(key(), request()) is None
     calls.add(key(), request(), completion())
     assert calls.find(key(), request()) == completion()
+
+
+SHARING = """
+import sys
+from pathlib import Path
+from teamworld.experiment.store.cache import AnswerCache
+from tests.reasoning.llm.records import completion, key, request
+
+name, path = sys.argv[1], Path(sys.argv[2])
+print("ready", flush=True)
+sys.stdin.readline()
+with AnswerCache(path) as cache:
+    calls = cache.of(0, 1)
+    for number in range(100):
+        if calls.find(key(number), request()) is None:
+            calls.add(key(number), request(), completion(f"{name} {number}"))
+        calls.add(key(number, respondent=name), request(), completion(f"{name} {number}"))
+"""
+
+
+def test_two_processes_share_a_file_that_neither_has_made(path: Path) -> None:
+    root = Path(__file__).parents[2]
+    children = [
+        subprocess.Popen(
+            [sys.executable, "-c", SHARING, name, str(path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=root,
+        )
+        for name in ("first", "second")
+    ]
+    for child in children:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "ready\n"
+    for child in children:
+        assert child.stdin is not None
+        child.stdin.write("go\n")
+        child.stdin.flush()
+    assert [child.wait(60) for child in children] == [0, 0]
+    for child in children:
+        child.communicate()
+    with AnswerCache(path) as cache:
+        calls = cache.of(0, 1)
+        for number in range(100):
+            shared = calls.find(key(number), request())
+            assert shared is not None
+            assert shared.text in {f"first {number}", f"second {number}"}
+            for name in ("first", "second"):
+                own = calls.find(key(number, respondent=name), request())
+                assert own == completion(f"{name} {number}")
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"text": "x", "finish": "tired", "usage": {}}'])

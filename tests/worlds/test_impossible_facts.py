@@ -7,7 +7,7 @@ import pytest
 from teamworld.language import Facts, parse_fact
 from teamworld.worlds import registry
 from teamworld.worlds.base.beliefs import readable
-from teamworld.worlds.contract import ImpossibleFacts
+from teamworld.worlds.contract import WAIT, ImpossibleFacts
 
 CASES = [
     ("cube", "paper-n2", "<grid>(0) SIDE 0"),
@@ -42,8 +42,15 @@ def test_an_agent_that_nobody_has_seen_has_no_options(world: str) -> None:
     instance = registry.make(world, {"cube": "paper-n2", "rooms": "two"}[world], 0, 20, {})
     agent = instance.spec.agents[0]
     instance.reset(0)
+    nowhere = Facts(fact for fact in instance.view(agent).known if fact.subject != agent)
     with pytest.raises(ImpossibleFacts, match=agent):
-        instance.domain.options(agent, Facts(fact for fact in instance.view(agent).known if fact.subject != agent))
+        instance.domain.options(agent, nowhere)
+    if world == "cube":
+        for ask in (instance.domain.check, instance.domain.predict):
+            with pytest.raises(ImpossibleFacts, match=agent):
+                ask(agent, WAIT, nowhere)
+        with pytest.raises(ImpossibleFacts, match=agent):
+            instance.domain.candidate_plans(None, agent, nowhere)
 
 
 def test_a_bug_in_a_reader_is_not_an_impossible_fact() -> None:

@@ -90,6 +90,17 @@ class CubeDomain(Domain):
             raise ImpossibleFacts(f"agents, blocks and areas are to be inside a grid of side {state.side}")
         return state
 
+    def _state_of(self, agent: AgentId, facts: Facts) -> SymbolicState:
+        """Return the state, in which the agent stands somewhere.
+
+        Raises:
+            ImpossibleFacts: The facts describe no state, or do not tell where the agent is.
+        """
+        state = self._state(facts)
+        if agent not in state.agents:
+            raise ImpossibleFacts(f"the facts do not tell where {agent} is")
+        return state
+
     def abilities(self, agent: AgentId, facts: Facts) -> Sequence[ActionSchema]:
         """Return all actions, with the blocks that can be acted on."""
         return tuple(self.schemas(self._state(facts)).values())
@@ -112,9 +123,7 @@ class CubeDomain(Domain):
         Raises:
             ImpossibleFacts: The facts do not tell where the agent is.
         """
-        state = self._state(facts)
-        if agent not in state.agents:
-            raise ImpossibleFacts(f"the facts do not tell where {agent} is")
+        state = self._state_of(agent, facts)
         return compute_once(
             state.memo, ("options", agent, self._timeouts), lambda: _options(state, agent, self.schemas(state))
         )
@@ -125,7 +134,7 @@ class CubeDomain(Domain):
         Raises:
             UserError: The goal is not about a known, open block.
         """
-        state = self._state(facts)
+        state = self._state_of(agent, facts)
         if goal is None:
             return candidate_plans.standby_plans(state, agent, self._radius)
         block = goal.thing.id if goal.thing is not None else -1
@@ -135,7 +144,7 @@ class CubeDomain(Domain):
 
     def check(self, agent: AgentId, action: Action, facts: Facts, *, planning: bool = True) -> Verdict:
         """Return whether an action's preconditions hold; see ``actions.check_action``."""
-        state = self._state(facts)
+        state = self._state_of(agent, facts)
         return actions.check_action(state, agent, action, self.schemas(state), planning=planning)
 
     def predict(self, agent: AgentId, action: Action, facts: Facts) -> Facts:
@@ -143,7 +152,7 @@ class CubeDomain(Domain):
 
         An action that does not fit its schema changes nothing.
         """
-        state = self._state(facts)
+        state = self._state_of(agent, facts)
         try:
             whole = self.schemas(state).complete(action)
         except UserError:

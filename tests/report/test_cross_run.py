@@ -45,27 +45,24 @@ def values(samples: list[Sample], partners: Partners = NOBODY) -> list[dict[str,
     return [dict(sample.values) for sample in cross_run.of_episodes(samples, partners)]
 
 
+def first_value(name: str, *samples: Sample) -> Value:
+    return values(list(samples))[0][name]
+
+
 def test_a_score_lies_between_the_random_and_the_scripted_team() -> None:
     scores = values([episode_of("a", score=5.0), episode_of("random", score=1.0), episode_of("greedy", score=9.0)])
     assert [score["normalised_score"].value for score in scores] == [0.5, 0.0, 1.0]
-    assert (
-        values([episode_of("a", score=5.0), episode_of("random", score=9.0), episode_of("greedy", score=9.0)])[0][
-            "normalised_score"
-        ]
-        == NULL
-    )
-    assert values([episode_of("a", score=5.0), episode_of("greedy", score=9.0)])[0]["normalised_score"] == NULL
+    own, greedy = episode_of("a", score=5.0), episode_of("greedy", score=9.0)
+    assert first_value("normalised_score", own, episode_of("random", score=9.0), greedy) == NULL
+    assert first_value("normalised_score", own, greedy) == NULL
 
 
 def test_steps_are_set_against_those_of_the_scripted_team_where_it_gets_all_done() -> None:
-    assert values([episode_of("a", 1.0, 60), episode_of("greedy", 1.0, 40)])[0][
-        "plan_length_optimality"
-    ].value == pytest.approx(2 / 3)
-    assert values([episode_of("a", 0.5, 60), episode_of("greedy", 1.0, 40)])[0]["plan_length_optimality"].value == 0.0
-    assert values([episode_of("a", 1.0, 60), episode_of("greedy", 0.9, 150)])[0]["plan_length_optimality"] == NULL
-    assert (
-        values([episode_of("a", 1.0, 60), episode_of("greedy", 1.0, 40, seed=1)])[0]["plan_length_optimality"] == NULL
-    )  # another instance
+    name, own, greedy = "plan_length_optimality", episode_of("a", 1.0, 60), episode_of("greedy", 1.0, 40)
+    assert first_value(name, own, greedy).value == pytest.approx(2 / 3)
+    assert first_value(name, episode_of("a", 0.5, 60), greedy).value == 0.0
+    assert first_value(name, own, episode_of("greedy", 0.9, 150)) == NULL
+    assert first_value(name, own, episode_of("greedy", 1.0, 40, seed=1)) == NULL  # another instance
 
 
 def test_talk_is_worth_what_silence_costs() -> None:
@@ -99,13 +96,8 @@ def test_learning_is_set_against_the_frozen_memory() -> None:
     samples = [episode_of("a", 0.5 + 0.1 * at, 100 - 10 * at, episode=at, tokens=50 - at) for at in range(1, 6)]
     samples += [episode_of("a:frozen", 0.5, 100, episode=at) for at in range(1, 6)]
     measured = values(samples, Partners({}, {"a": "a:frozen"}))
-    assert [round(episode["learning_over_frozen_completion"].value or 0.0, 9) for episode in measured[:5]] == [
-        0.1,
-        0.2,
-        0.3,
-        0.4,
-        0.5,
-    ]
+    gains = [episode["learning_over_frozen_completion"].value for episode in measured[:5]]
+    assert gains == pytest.approx([0.1, 0.2, 0.3, 0.4, 0.5])
     assert measured[4]["learning_over_frozen_steps"].value == -50
     learned = next(cross_run.of_units(samples)).values
     assert learned["learning_completion"].value == pytest.approx(0.1)
@@ -167,20 +159,11 @@ def test_reliability_takes_repeats_of_one_instance() -> None:
 
 
 def test_a_method_is_on_the_frontier_if_none_is_better_and_cheaper() -> None:
-    samples = [
-        episode_of("good", 0.9, tokens=10),
-        episode_of("dear", 0.8, tokens=20),
-        episode_of("cheap", 0.5, tokens=0),
-    ]
-    measured = {
-        (row.method, row.metric): row.value for row in cross_run.of_methods(samples, ("tokens", "message_tokens"))
-    }
-    assert [measured[name, "frontier_cost"] for name in ("good", "dear", "cheap")] == [1.0, 0.0, 1.0]
-    quick = [episode_of("good", 0.9, 50), episode_of("slow", 0.8, 90), episode_of("quick", 0.5, 20)]
-    measured = {
-        (row.method, row.metric): row.value for row in cross_run.of_methods(quick, ("tokens", "message_tokens"))
-    }
-    assert [measured[name, "frontier_steps"] for name in ("good", "slow", "quick")] == [1.0, 0.0, 1.0]
+    by_cost = [episode_of(f"{tokens}", gain, tokens=tokens) for gain, tokens in ((0.9, 10), (0.8, 20), (0.5, 0))]
+    by_steps = [episode_of(f"{steps}", gain, steps) for gain, steps in ((0.9, 50), (0.8, 90), (0.5, 20))]
+    for metric, samples in (("frontier_cost", by_cost), ("frontier_steps", by_steps)):
+        rows = cross_run.of_methods(samples, ("tokens", "message_tokens"))
+        assert [row.value for row in rows if row.metric == metric] == [1.0, 0.0, 1.0]
 
 
 def test_a_comparison_shows_what_is_of_episodes_seeds_and_methods() -> None:

@@ -91,7 +91,6 @@ def test_a_memory_is_held_against_the_episodes_after_it_was_frozen(folder: Path)
             if isinstance(event, PlanEnd) and event.plan in goals:
                 tries.setdefault(goals[event.plan], []).append(event.goal_done)
     guides = {goal: reported.guide(goal) for goal in tries}
-    guides = {goal: reported.guide(goal) for goal in tries}
     gaps = [
         abs(guides[goal].successes / guides[goal].attempts - sum(won) / len(won))
         for goal, won in tries.items()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from teamworld.metrics.definition import Metric, Value, metrics, pool
+from teamworld.metrics.definition import Metric, PooledValue, Value, metrics, pool
 from teamworld.metrics.summary import Extract
 from teamworld.report.statistics import fitting_interval, holm, least, paired
 
@@ -98,7 +98,7 @@ class Comparison(NamedTuple):
 
 
 #: Per method: the value of each instance, over its episodes; and from which stratum it is.
-Units = Mapping[str, Value]
+Units = Mapping[str, PooledValue]
 
 
 def compare(
@@ -133,11 +133,10 @@ def _units(metric: Metric, samples: Sequence[Sample]) -> Units:
     by_instance: dict[str, list[Value]] = {}
     for sample in samples:
         by_instance.setdefault(sample.instance, []).append(sample.values.get(metric.name, Value(None, None, None)))
-    pooled = {instance: pool(metric, values) for instance, values in by_instance.items()}
-    return {instance: Value(value.value, value.num, value.den) for instance, value in pooled.items()}
+    return {instance: pool(metric, values) for instance, values in by_instance.items()}
 
 
-def _ratio(metric: Metric, unit: Value) -> tuple[float, float]:
+def _ratio(metric: Metric, unit: PooledValue) -> tuple[float, float]:
     """Return what a unit adds to a ratio of sums; of a mean, its value over one."""
     return (unit.num or 0.0, unit.den or 0.0) if metric.pooling == "micro" else (unit.value or 0.0, 1.0)
 

@@ -139,11 +139,7 @@ def _wrong(section: Section, places: Sequence[GridRun], runs: Collection[Path]) 
         if axis not in axes:
             yield f"nothing varies in '{axis}'{suggest(axis, list(axes))}"
     own = [name for name in methods if name not in REFERENCES]
-    rows = (
-        *methods,
-        *REFERENCES,
-        *(silent_name(name, own) for name in section.silent if name in own),
-    )
+    rows = (*methods, *REFERENCES, *(silent_name(name, own) for name in section.silent if name in own))
     named = [(name, own) for name in section.silent] + [(name, methods) for name in [section.against] if name]
     for method, there in (*named, *((name, rows) for name in section.parts)):
         if method not in there:
@@ -321,16 +317,10 @@ def _verdicts(section: Section, against: str, comparisons: Mapping[tuple[str, ..
         yield "".join(f"- {sentence}\n" for sentence in said)
         for first in dict.fromkeys(values[:1] for values in comparisons):
             columns = [values for values in comparisons if values[:1] == first]
-            lines = [
-                (
-                    method,
-                    *(
-                        {difference.where: _difference(difference) for difference in tests}.get(where, "none")
-                        for where in columns
-                    ),
-                )
-                for method, tests in tested.items()
-            ]
+            lines = []
+            for method, tests in tested.items():
+                cells = {difference.where: _difference(difference) for difference in tests}
+                lines.append((method, *(cells.get(where, "none") for where in columns)))
             heads = [" ".join(values[1:]) or "all" for values in columns]
             yield f"{_heading(section, first)}\n\n{export.markdown(('less ' + against, *heads), lines)}"
 

@@ -98,7 +98,7 @@ def counts(episodes: Sequence[Tagged], experiment: ExperimentSpec) -> Table:
     absent = []
     lacking: dict[str, list[str]] = {}
     for label in LABELS:
-        cells = [_cells(label, _showing(episodes, label, method)) for method in experiment.methods]
+        cells = [_cells(_count_tags(episodes, label, method)) for method in experiment.methods]
         if episodes and all(label in tagged.blind for tagged in episodes):
             lacking.setdefault(episodes[0].blind[label], []).append(label)
             continue
@@ -117,17 +117,17 @@ def counts(episodes: Sequence[Tagged], experiment: ExperimentSpec) -> Table:
     )
 
 
-def _showing(episodes: Sequence[Tagged], label: str, method: str) -> list[Tagged]:
-    """Return the episodes of a method whose logs can show a label."""
-    return [tagged for tagged in episodes if tagged.method == method and label not in tagged.blind]
+def _count_tags(episodes: Sequence[Tagged], label: str, method: str) -> list[int]:
+    """Return how often each episode of a method has a label, of those whose logs can show it."""
+    showing = (tagged for tagged in episodes if tagged.method == method and label not in tagged.blind)
+    return [sum(tag.label == label for tag in tagged.tags) for tagged in showing]
 
 
-def _cells(label: str, episodes: Sequence[Tagged]) -> tuple[str, str]:
-    if not episodes:
+def _cells(tag_counts: Sequence[int]) -> tuple[str, str]:
+    if not tag_counts:
         return "none", "none"
-    each = [sum(tag.label == label for tag in tagged.tags) for tagged in episodes]
-    affected = sum(count > 0 for count in each)
-    return str(sum(each)), f"{affected / len(each):.2f} ({affected}/{len(each)})"
+    affected = sum(map(bool, tag_counts))
+    return str(sum(tag_counts)), f"{affected / len(tag_counts):.2f} ({affected}/{len(tag_counts)})"
 
 
 def _short(tags: str, share: str) -> str:
@@ -170,14 +170,12 @@ def plain(episodes: Sequence[Tagged], experiment: ExperimentSpec) -> dict[str, A
             {
                 "label": label,
                 "method": method,
-                "tags": sum(each) if each else None,
-                "episodes": {"num": sum(map(bool, each)), "den": len(each)},
+                "tags": sum(tag_counts) if tag_counts else None,
+                "episodes": {"num": sum(map(bool, tag_counts)), "den": len(tag_counts)},
             }
             for label in LABELS
             for method in experiment.methods
-            for each in [
-                [sum(tag.label == label for tag in episode.tags) for episode in _showing(episodes, label, method)]
-            ]
+            for tag_counts in [_count_tags(episodes, label, method)]
         ],
         "tags": [
             {"method": episode.method, "seed": episode.seed, "episode": episode.episode} | _plain(tag)

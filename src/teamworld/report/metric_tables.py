@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from teamworld.metrics.definition import Metric, PooledValue, Value, metrics
+from teamworld.report.export import markdown
 from teamworld.report.tables import Table
 
 
@@ -57,20 +58,18 @@ def lines() -> Iterator[str]:
 
 
 def definitions() -> Iterator[str]:
-    """Yield the lines of the Markdown tables that define the metrics."""
+    """Yield the parts of the Markdown page that defines the metrics: a heading and a table for each section."""
+    columns = ("metric", "in words", "tier", "formula", "range, unit", "better", "pooled", "points to", "source")
     for section in dict.fromkeys(metric.section for metric in metrics().values()):
-        yield f"## {section}"
-        yield ""
-        yield "| metric | in words | tier | formula | range, unit | better | pooled | points to | source |"
-        yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
-        for metric in metrics().values():
-            if metric.section == section:
-                cells = (
-                    *(metric.name, _title(metric), str(metric.tier), metric.formula, _range(metric)),
-                    *(metric.better or "-", metric.pooling, metric.diagnoses, metric.source),
-                )
-                yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
-        yield ""
+        rows = [
+            (
+                *(metric.name, _title(metric), str(metric.tier), metric.formula, _range(metric)),
+                *(metric.better or "-", metric.pooling, metric.diagnoses, metric.source),
+            )
+            for metric in metrics().values()
+            if metric.section == section
+        ]
+        yield f"## {section}\n\n{markdown(columns, rows)}"
 
 
 def _title(metric: Metric) -> str:

@@ -12,7 +12,7 @@ from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.results import EpisodeRow
 from teamworld.memory.store import MemoryStore
-from teamworld.report.figure_style import COLOURS, look
+from teamworld.report.figure_style import COLOURS, look, need
 from teamworld.report.statistics import mean_interval
 from teamworld.report.tables import describe_reasoner_and_talk
 
@@ -40,14 +40,11 @@ def draw_all(folder: RunFolder, experiment: ExperimentSpec, rows: Sequence[Episo
 
 def learning_curve(rows: Sequence[EpisodeRow], experiment: ExperimentSpec, path: Path) -> Path:
     """Draw completion and steps over the episodes, one line a method, with 95 % bands over seeds."""
-    try:
-        import matplotlib
+    need(matplotlib="plots")
+    from matplotlib.figure import Figure
 
-        matplotlib.use("Agg")
-        from matplotlib import pyplot
-    except ImportError:
-        raise UserError("figures need matplotlib: pip install 'teamworld[plots]'") from None
-    figure, (top, bottom) = pyplot.subplots(2, 1, figsize=(6.4, 5.6), sharex=True, layout="constrained")
+    figure = Figure(figsize=(6.4, 5.6), layout="constrained")
+    top, bottom = figure.subplots(2, 1, sharex=True)
     for index, method in enumerate(experiment.methods):
         own = [row for row in rows if row.method == method]
         _line(top, own, [row.summary.completion for row in own], method, index)
@@ -75,7 +72,6 @@ def learning_curve(rows: Sequence[EpisodeRow], experiment: ExperimentSpec, path:
     title = f"{experiment.world} {experiment.level}: {band}; {describe_reasoner_and_talk(experiment)}"
     figure.suptitle(textwrap.fill(title, _LINE), fontsize=9, x=0.01, ha="left")
     figure.savefig(path, dpi=160, metadata={"Software": None})
-    pyplot.close(figure)
     return path
 
 

@@ -82,9 +82,7 @@ class CubePlan(PaperPlan):
             "sizes": self.sizes,
             "max_steps": limit,
             "machine": costs.machine,
-            "published": {
-                name: {key: value for key, value in table.items() if key != "source"} for name, table in paper.items()
-            },
+            "published": paper,
             "ours": {"baselines": ours, "seed_42_layout": layouts, "scaling": steps, "actions": actions},
         }
         target = out / "figures"

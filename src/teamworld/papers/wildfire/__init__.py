@@ -29,9 +29,10 @@ from teamworld.papers.wildfire.scores import (
 from teamworld.reasoning.human import Terminal
 from teamworld.record import read_log
 from teamworld.report import competence
-from teamworld.report.competence import COMPETENCIES, IDLE, PROVISIONAL, Seed
+from teamworld.report.competence import COMPETENCIES, IDLE, PROVISIONAL, Competency, Seed
 from teamworld.report.dot_plot import DotAxis, DotLine, PublishedMark, draw_dots
 from teamworld.report.figure_style import COLOURS
+from teamworld.report.statistics import Interval
 from teamworld.report.tables import talk as describe_talk
 from teamworld.worlds.wildfire.levels import PRESETS, describe_level, level_for
 from teamworld.worlds.wildfire.physics import best_score
@@ -158,6 +159,16 @@ class WildfireResult(NamedTuple):
         """The methods but doing nothing, from which shares and competencies count."""
         return [method for method in self.plan.methods if method != IDLE]
 
+    @property
+    def competencies(self) -> dict[str, dict[Competency, Interval | None]]:
+        """The competency scores of each method."""
+        return {method: competence.competencies(self.seeds.get(method, ())) for method in self.compared}
+
+    @property
+    def mean_competencies(self) -> dict[str, Interval | None]:
+        """The mean competency score of each method."""
+        return {method: competence.mean_competency(self.seeds.get(method, ())) for method in self.compared}
+
 
 # ---- figures
 
@@ -199,8 +210,7 @@ def _share_lines(result: WildfireResult) -> list[DotLine]:
 
 
 def _competency_lines(result: WildfireResult) -> list[DotLine]:
-    seeds = {method: result.seeds.get(method, ()) for method in result.compared}
-    by_method = {method: competence.competencies(own) for method, own in seeds.items()}
+    by_method = result.competencies
     lines = [
         DotLine(
             f"{name}{'*' if short in PROVISIONAL else ''}",
@@ -209,14 +219,13 @@ def _competency_lines(result: WildfireResult) -> list[DotLine]:
         )
         for short, name in COMPETENCIES.items()
     ]
-    means = {method: competence.mean_competency(own) for method, own in seeds.items()}
     # Published means are over all levels.
     marks = (
         _marks(load_yaml("wildfire", "published")["mean_competency"]["scores"])
         if set(result.plan.levels) == set(PRESETS)
         else {}
     )
-    return [*lines, DotLine("mean", means, marks, above=True)]
+    return [*lines, DotLine("mean", result.mean_competencies, marks, above=True)]
 
 
 # ---- page and numbers
@@ -235,7 +244,7 @@ def _page_values(result: WildfireResult) -> dict[str, Any]:
         "checks_by_number": checks_by_number,
         "claims": load_yaml("wildfire", "claims")["claims"],
         "labels": load_yaml("wildfire", "labels")["methods"],
-        "means": {method: competence.mean_competency(result.seeds.get(method, ())) for method in result.compared},
+        "means": result.mean_competencies,
         "levels": result.levels,
         "presets": {level: level_for(level) for level in result.plan.levels},
         "describe_level": describe_level,
@@ -247,7 +256,6 @@ def _page_values(result: WildfireResult) -> dict[str, Any]:
 
 def _numbers(result: WildfireResult) -> dict[str, Any]:
     paper, plan = load_yaml("wildfire", "published"), result.plan
-    seeds = {method: result.seeds.get(method, ()) for method in result.compared}
     return {
         "seeds": plan.seed_range,
         "talk": plan.talk,
@@ -271,8 +279,8 @@ def _numbers(result: WildfireResult) -> dict[str, Any]:
             for scores in result.levels
         },
         "competence": {
-            "ours": {method: competence.competencies(own) for method, own in seeds.items()},
-            "mean": {method: competence.mean_competency(own) for method, own in seeds.items()},
+            "ours": result.competencies,
+            "mean": result.mean_competencies,
             "published_mean": {"mind": paper["reasoner"], **paper["mean_competency"]},
         },
         "checks": [check.to_json() for check in result.checks],

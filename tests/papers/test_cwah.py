@@ -16,15 +16,7 @@ from teamworld.cli import run
 from teamworld.errors import UserError
 from teamworld.methods import registry
 from teamworld.papers.cwah import CwahPlan, CwahResult, Generated, parse_episodes
-from teamworld.papers.cwah.teams import (
-    Team,
-    TeamEpisode,
-    all_rows,
-    choose_rows,
-    horizon,
-    judge,
-    official_tasks,
-)
+from teamworld.papers.cwah.teams import Team, TeamEpisode, all_rows, choose_rows, horizon, judge, official_tasks
 from teamworld.papers.reproduction import load_yaml, reproduce
 from teamworld.worlds.household.homes import official_episodes
 from tests.reasoning.test_human import Typing

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teamworld.metrics.definition import Value, count, only, share
+from teamworld.metrics.definition import count, only, share
 from teamworld.report.comparison import (
     LEVEL,
     Comparison,
@@ -22,15 +22,7 @@ from teamworld.report.comparison import (
     doubts,
     enough,
 )
-from teamworld.report.statistics import (
-    _resampled,
-    exchanged,
-    fitting_interval,
-    holm,
-    mean_interval,
-    paired,
-    ratio_interval,
-)
+from teamworld.report.statistics import _resampled, exchanged, fitting_interval, holm, paired, ratio_interval
 
 PAIRS = 20
 
@@ -319,9 +311,7 @@ def test_claims_are_sentences_and_what_is_not_supported_says_so() -> None:
         assert list(claims(Comparison((), (weak,)), ["steps"])) == []  # only of these is a lack of support told
 
 
-def test_one_value_has_no_width() -> None:
-    assert mean_interval([3.0]) == (3.0, 3.0, 3.0, 1)
+def test_one_pair_has_no_width() -> None:
     result = paired([(3.0, 1.0)], [(1.0, 1.0)])
     assert result is not None
     assert (result.difference, result.p, result.effect) == (2.0, 1.0, None)
-    assert Value(1.0, None, None).value == 1.0

@@ -12,7 +12,7 @@ from teamworld.metrics.definition import metrics
 from teamworld.report.comparison import COSTS, Comparison, MetricRow, Sample, compare, within
 from teamworld.report.comparison_tables import label
 from teamworld.report.cross_run import undominated
-from teamworld.report.figure_style import COLUMN, WIDTH, bare, figure, layer, look, need, save
+from teamworld.report.figure_style import COLUMN, WIDTH, bare, figure, layer, legend_below, look, need, save
 from teamworld.report.statistics import Interval, fitting_interval
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ LEVELS = tuple(hundredths / 100 for hundredths in range(101))
 _SLACK = 1e-9  # of a completion that is a sum of weights
 _FEW = 12  # points up to which intervals are bars
 _ROWS = 1.5  # inches of a row of panels
+_HANDLE = 3.5  # length of a line in a legend, in which its dashes are seen
 
 
 def draw(
@@ -97,7 +98,7 @@ def over(
                 axes.tick_params("x", labelrotation=20)
             axes.set_xlabel("agents" if by_size else axis)
             _scale(axes, name)
-        _legend(drawn, panels)
+        legend_below(drawn, 5, _HANDLE)
         counts = [size for group in places for size in _sizes(group)]
         _tell(drawn, f"{caption}; {_number(counts)} a point")
         return save(drawn, stem)
@@ -147,15 +148,6 @@ def _number(counts: Sequence[int]) -> str:
 
 def _tell(drawn: Figure, text: str, width: int = 112, size: int = 8) -> None:
     drawn.suptitle("\n".join(textwrap.wrap(text, width)), fontsize=size, x=0.01, ha="left")
-
-
-def _legend(drawn: Figure, panels: Sequence[Axes], columns: int = 5) -> None:
-    entries: dict[str, Any] = {}
-    for axes in panels:
-        for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
-            entries.setdefault(name, handle)
-    where: Any = {"loc": "outside lower center", "ncols": columns}
-    drawn.legend(list(entries.values()), list(entries), frameon=False, handlelength=3.5, **where)
 
 
 def _scale(axes: Axes, name: str) -> None:
@@ -250,7 +242,7 @@ def _frontiers(comparison: Comparison, cost: str, caption: str, stem: Path) -> P
             axes.plot([x for x, _ in best], [better * y for _, y in best], color="0.6", linewidth=0.8, zorder=0)
             axes.set_xlabel(label(metrics()[cost]))
             _scale(axes, name)
-        _legend(drawn, panels)
+        legend_below(drawn, 5, _HANDLE)
         _tell(drawn, f"{caption}; grey line: methods that none beats in both")
         return save(drawn, stem)
 
@@ -276,7 +268,7 @@ def _profiles(samples: Sequence[Sample], caption: str, stem: Path) -> Path | Non
         axes.set_ylabel("share of episodes that reach τ")
         axes.set_ylim(-0.03, 1.05)
         bare(axes)
-        _legend(drawn, [axes], 2)
+        legend_below(drawn, 2, _HANDLE)
         _tell(drawn, caption, 56, 7)
         return save(drawn, stem)
 
@@ -330,7 +322,7 @@ def curves(samples: Sequence[Sample], caption: str, stem: Path) -> Path:
             axes.set_xlabel("episode")
             axes.xaxis.get_major_locator().set_params(integer=True)
             _scale(axes, name)
-        _legend(drawn, panels)
+        legend_below(drawn, 5, _HANDLE)
         _tell(drawn, f"{caption}; {_number(_sizes(samples))} a point")
         return save(drawn, stem)
 

@@ -100,7 +100,11 @@ def bare(axes: Axes, grid: Literal["", "x", "y", "both"] = "") -> None:
         axes.grid(axis=grid, color="0.92", linewidth=0.5)
 
 
-def legend_below(drawn: Figure, columns: int = 3) -> None:
-    """Put the legend of the first panel below all of them."""
-    handles, labels = drawn.axes[0].get_legend_handles_labels()
-    drawn.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
+def legend_below(drawn: Figure, columns: int = 3, handlelength: float | None = None) -> None:
+    """Put one legend for all panels below them, each name once."""
+    entries: dict[str, Any] = {}
+    for axes in drawn.axes:
+        for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
+            entries.setdefault(name, handle)
+    where: Any = {"loc": "outside lower center", "ncols": columns}
+    drawn.legend(list(entries.values()), list(entries), frameon=False, handlelength=handlelength, **where)

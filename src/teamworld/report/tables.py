@@ -76,24 +76,25 @@ def by_episode(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> Table:
     columns = ["episode"]
     for method in experiment.methods:
         columns += [f"{method} completion", f"{method} steps"]
-    lines = []
+    lines: list[tuple[str, ...]] = []
+    narrow: list[tuple[str, ...]] = [("episode", *experiment.methods)]
     for episode in range(1, experiment.episodes + 1):
-        line = [str(episode)]
+        pairs = []
         for method in experiment.methods:
             summaries = [row.summary for row in rows if row.method == method and row.episode == episode]
-            line.append(_number(mean_interval(_some(summary.completion for summary in summaries)), 2, bounds=False))
-            line.append(_number(mean_interval([float(summary.steps) for summary in summaries]), 1, bounds=False))
-        lines.append(tuple(line))
+            completion = mean_interval(_some(summary.completion for summary in summaries))
+            steps = mean_interval([float(summary.steps) for summary in summaries])
+            pairs.append((_number(completion, 2, bounds=False), _number(steps, 1, bounds=False)))
+        lines.append((str(episode), *(cell for pair in pairs for cell in pair)))
+        narrow.append((str(episode), *map(", ".join, pairs)))
     seeds = f"mean of {len(experiment.seeds)} seeds" if len(experiment.seeds) > 1 else f"seed {experiment.seeds[0]}"
     title = f"{experiment.world} {experiment.level}: episodes in a row"
-    pairs = (zip(line[1::2], line[2::2], strict=True) for line in lines)
-    narrow = [(line[0], *(f"{done}, {steps}" for done, steps in pair)) for line, pair in zip(lines, pairs, strict=True)]
     return Table(
         title,
         tuple(columns),
         tuple(lines),
         f"completion, steps: {seeds}; {describe_reasoner_and_talk(experiment)}; at most {experiment.max_steps} steps",
-        (("episode", *experiment.methods), *narrow),
+        tuple(narrow),
     )
 
 

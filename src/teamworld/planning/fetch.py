@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from teamworld.language import AgentId, Entity, Facts, GoalId
+from teamworld.language import AgentId, Entity, Fact, Facts, GoalId
 from teamworld.planning.vocabulary import Vocabulary
 from teamworld.worlds.contract import WAIT, Domain, Goal, Option
 
@@ -63,6 +63,12 @@ def held_things(agent: AgentId, facts: Facts, predicate: str) -> tuple[Entity, .
 def wanted_kind(goal: Goal) -> str | None:
     """Return the kind of things that a goal wants any of; None where it is about one thing, or none."""
     return dict(goal.features).get("thing")
+
+
+def goal_fact(goal: Goal, thing: Entity) -> Fact | None:
+    """Return what is so once a thing is where a goal wants it; None where the goal wants nothing brought."""
+    relation = dict(goal.features).get("relation")
+    return Fact(thing, relation, goal.thing) if relation and goal.thing is not None else None
 
 
 def missing_things(

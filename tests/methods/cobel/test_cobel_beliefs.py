@@ -25,7 +25,7 @@ from teamworld.methods.cobel.questions import (
     Said,
     WriteMessage,
 )
-from teamworld.methods.cobel.situation import Announcement, CobelOptions, Intent, Situation, Subplan, plan_options
+from teamworld.methods.cobel.situation import Announcement, CobelOptions, Intent, Situation, Subplan
 from teamworld.methods.contract import Message
 from teamworld.seeding import generator
 from teamworld.worlds import registry as worlds
@@ -214,7 +214,7 @@ def test_what_was_said_to_a_mate_it_holds_and_saying_it_again_gains_nothing() ->
 
 
 def intent(now: Situation, action: Action, weight: float = 0.9) -> Mapping[AgentId, Sequence[Intent]]:
-    (option,) = plan_options(now.domain, "Bob", Subplan((action,)), now.facts)
+    (option,) = Subplan((action,)).options("Bob", now.domain, now.facts)
     return {"Bob": (Intent("Bob", option, weight),)}
 
 

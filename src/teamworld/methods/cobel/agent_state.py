@@ -1,4 +1,4 @@
-"""What one agent carries from step to step: its belief store, the dialogue, its subplan and what others announced."""
+"""What one agent carries from step to step: its beliefs, the dialogue, its subplan, announced plans."""
 
 from __future__ import annotations
 
@@ -12,17 +12,10 @@ import numpy as np
 
 from teamworld.language import Action, AgentId, Fact, GoalId, RuleSet
 from teamworld.methods.cobel.beliefs import BeliefEntry, BeliefStore
-from teamworld.methods.cobel.situation import (
-    Announcement,
-    BeliefUpdate,
-    CobelOptions,
-    Situation,
-    Subplan,
-    plan_options,
-)
+from teamworld.methods.cobel.situation import Announcement, BeliefUpdate, CobelOptions, Situation, Subplan
 from teamworld.methods.contract import Message
 from teamworld.record import Believe, HeldBelief
-from teamworld.worlds.contract import ImpossibleFacts, LatentVariable, Outcome, View
+from teamworld.worlds.contract import ImpossibleFacts, Outcome, View
 
 #: Probability that a teammate holds what it neither saw nor was told, as far as is known.
 LACKING: Final = 0.05
@@ -86,7 +79,7 @@ class AgentState:
             self._observe_steps(view, team)
 
     def _observe_steps(self, view: View, team: Mapping[AgentId, str]) -> None:
-        """Add up, for each teammate in sight, the steps that its way since the last sight lost for each action."""
+        """Add up the steps that the way of each teammate in sight lost for each action."""
         facts = self.store.facts(view)
         in_sight = {fact.subject for fact in view.facts if fact.predicate == self.store.words.at}
         for teammate in (teammate for teammate in self.store.teammates if teammate in team):
@@ -136,7 +129,7 @@ class AgentState:
 
     def ascribe(self, teammate: AgentId, update: BeliefUpdate, t: int) -> None:
         """Take in what a teammate knows after the dialogue."""
-        ids = tuple(f"message:{message.id}" if message.id >= 0 else f"said:{message.t}" for message in self.dialogue)
+        ids = tuple(f"message:{said.id}" if said.id >= 0 else f"said:{said.t}" for said in self.dialogue)
         if teammate in self.store.ascribed:
             self.store.ascribed[teammate].add(BeliefEntry(fact, 1.0, t, "told", ids) for fact in update.beliefs)
 
@@ -144,7 +137,7 @@ class AgentState:
 
     def announce(self, agent: AgentId, subplan: Subplan, t: int, view: View) -> Announcement:
         """Return the announcement of a subplan, with the steps that it is estimated to take."""
-        options = plan_options(self.store.domain, agent, subplan, self.store.facts(view))
+        options = subplan.options(agent, self.store.domain, self.store.facts(view))
         return Announcement(subplan, t, max(1, sum(option.steps for option in options)))
 
     def take_up(self, subplan: Subplan, t: int) -> None:
@@ -159,12 +152,12 @@ class AgentState:
             is_late = view.t - plan.t > plan.steps + SLACK
             return is_late or states.get(plan.subplan.goal or "", "open") != "open"
 
-        self.announced = {teammate: plan for teammate, plan in self.announced.items() if not is_over(plan)}
+        self.announced = {who: plan for who, plan in self.announced.items() if not is_over(plan)}
         if self.own_announcement is not None and is_over(self.own_announcement):
             self.own_announcement = None
 
     def _yields_to(self, team: Sequence[AgentId]) -> frozenset[AgentId]:
-        """Return the teammates that it gives way to: they announced first, or come first in the team."""
+        """Return who announced before it, or at the same time and comes first in the team."""
         if self.own_announcement is None or self.subplan != self.own_announcement.subplan:
             return frozenset(self.announced)
         order = {agent: place for place, agent in enumerate(team)}
@@ -199,24 +192,19 @@ class AgentState:
             yields_to=self._yields_to(tuple(team)),
             regrets={teammate: dict(self.regrets[teammate]) for teammate in teammates if teammate in self.regrets},
             subplan=self.subplan,
-            outcomes=tuple(outcome for outcome in view.history if self._is_of_subplan(outcome)),
+            outcomes=() if self.subplan is None else tuple(filter(self._is_of_subplan, view.history)),
             last_goal=self.last_goal,
             last_met=self.store.last_met,
             inferred=frozenset(inferred),
         )
 
     def _is_of_subplan(self, outcome: Outcome) -> bool:
-        return self.subplan is not None and outcome.start >= self.subplan_start and outcome.action.verb != "talk"
+        return outcome.start >= self.subplan_start and outcome.action.verb != "talk"
 
     # ---- on record
 
     def declare(self, situation: Situation, untold: Collection[Fact]) -> Iterator[Believe]:
-        """Yield what has changed of its beliefs since the last time, for the log level ``beliefs``.
-
-        Args:
-            situation: The agent's.
-            untold: What it could tell, see ``messages``: what a teammate does not hold of it, it lacks.
-        """
+        """Yield what has changed of its beliefs; what is untold and a teammate does not hold, it lacks."""
         tables: dict[AgentId | None, dict[Fact, tuple[float, str]]] = {None: self._world_beliefs(situation)}
         if self.options.first_order and self.options.store == "tables" and not self.store.shared:
             for teammate in situation.teammates:
@@ -232,7 +220,7 @@ class AgentState:
                 yield Believe(agent=self.agent, about=about, held=held, dropped=gone)
 
     def _world_beliefs(self, situation: Situation) -> dict[Fact, tuple[float, str]]:
-        """Return what it holds of the world; of what is not known only facts about things that all know by name."""
+        """Return what it holds of the world; of what is not known only facts about goals' things."""
         beliefs: dict[Fact, tuple[float, str]] = dict.fromkeys(situation.facts, (1.0, "own"))
         for fact in situation.facts:
             entry = self.store.world.entries.get(fact)
@@ -240,24 +228,19 @@ class AgentState:
                 beliefs[fact] = entry.weight, entry.evidence[0] if entry.origin == "told" else "inferred"
         named = {goal.thing for goal in situation.goals.values()}
         for latent in situation.latents:
-            for fact, chance in distribution(latent):
+            total = fsum(value.weight for value in latent.values)
+            for fact, weight in ((value.fact, value.weight) for value in latent.values if total > 0):
                 if fact.subject in named:
-                    beliefs.setdefault(fact, (round(chance, 6), "inferred"))
+                    beliefs.setdefault(fact, (round(weight / total, 6), "inferred"))
         return beliefs
 
     def _ascribed_beliefs(
         self, situation: Situation, teammate: AgentId, untold: Collection[Fact]
     ) -> dict[Fact, tuple[float, str]]:
-        """Return what it believes that a teammate holds, and what that one lacks of what matters."""
+        """Return what it believes that a teammate holds and lacks."""
         held, beliefs = situation.ascribed[teammate], dict[Fact, tuple[float, str]]()
         for entry in self.store.ascribed[teammate].entries.values():
             if entry.fact in held:
                 is_told = entry.origin == "told" and entry.evidence[0].startswith("message")
                 beliefs[entry.fact] = entry.weight, entry.evidence[0] if is_told else "inferred"
         return beliefs | {fact: (LACKING, "inferred") for fact in untold if fact not in held}
-
-
-def distribution(latent: LatentVariable) -> tuple[tuple[Fact, float], ...]:
-    """Return the values of a latent variable with probabilities that add up to 1."""
-    total = fsum(value.weight for value in latent.values)
-    return tuple((value.fact, value.weight / total) for value in latent.values) if total > 0 else ()

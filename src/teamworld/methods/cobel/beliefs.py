@@ -1,8 +1,7 @@
 """Belief tables of one agent: of order zero (the world) and of order one (what each teammate holds).
 
-What an agent perceives itself comes from its ``View``. Beside that the store keeps what the agent was told of the
-world, and a table for each teammate: a fact enters it only if the teammate could perceive it too, or if it was said
-between the two. The agent's own sights never enter it.
+What the agent perceives comes from its ``View``. A fact enters a teammate's table only if the teammate could perceive
+it too, or if it was said between the two.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from teamworld.language import AgentId, Entity, Fact, Facts, Schema
-from teamworld.planning.fetch import wanted_kind
+from teamworld.planning.fetch import goal_fact, wanted_kind
 from teamworld.planning.goals import are_possible
 from teamworld.planning.vocabulary import Vocabulary
 from teamworld.worlds.base.beliefs import BeliefDomain
@@ -37,15 +36,11 @@ class BeliefEntry(NamedTuple):
     """Tick at which it was so: of the sight, or of the message."""
     origin: Origin = "seen"
     evidence: tuple[str, ...] = ()
-    """What it goes back to: ``sight:TICK`` or ``message:ID``, each once."""
+    """``sight:TICK`` or ``message:ID``, each once."""
 
 
 class BeliefTable:
-    """What one host holds, oldest first; newer evidence takes the place of what it excludes.
-
-    Args:
-        schema: What excludes what.
-    """
+    """What one host holds, oldest first; newer evidence takes the place of what it excludes."""
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
@@ -116,7 +111,7 @@ class BeliefStore:
     # ---- order zero: the world
 
     def facts(self, view: View) -> Facts:
-        """Return what the agent holds of the world: what it has perceived, and what it was told since."""
+        """Return what the agent has perceived, and what it was told since."""
         return self._cached(self.agent, (view.t, self.world.version), lambda: self._merge(view))
 
     def _merge(self, view: View) -> Facts:
@@ -160,17 +155,16 @@ class BeliefStore:
         in_hand = {fact.value: fact.subject for fact in view.facts if fact.predicate == words.held}
         near = {fact.subject for fact in view.facts if fact.predicate == words.at}
         lying = {fact.subject for fact in view.known if fact.predicate in (words.room, words.container, words.surface)}
-        wanted = {wanted_kind(goal): goal for goal in view.goals if goal.thing is not None}
+        wanted = {wanted_kind(goal): goal for goal in view.goals}
         news: list[BeliefEntry] = []
         for thing, teammate in list(self.carried.items()):
             is_seen = thing in in_hand or thing in lying
             if is_seen or teammate in near:
                 del self.carried[thing]
             goal = wanted.get(thing.kind)
-            relation = dict(goal.features).get("relation") if goal is not None else None
-            if relation and goal and goal.thing is not None and teammate in near and not is_seen:
-                fact = Fact(thing, relation, goal.thing)
-                entry = BeliefEntry(fact, BROUGHT, view.t, "predicted", (f"sight:{view.t}",))
+            brought = goal_fact(goal, thing) if goal is not None else None
+            if brought is not None and teammate in near and not is_seen:
+                entry = BeliefEntry(brought, BROUGHT, view.t, "predicted", (f"sight:{view.t}",))
                 news.append(entry)
                 self.ascribed[teammate].add((entry,))  # who brought it knows
         for held, holder in in_hand.items():
@@ -204,10 +198,7 @@ class BeliefStore:
     # ---- order one: teammates
 
     def facts_of(self, teammate: AgentId, view: View) -> Facts:
-        """Return what a teammate holds of the world, as far as the agent knows.
-
-        What the agent believes of the teammate itself, where it is and what it has in hand, the teammate knows.
-        """
+        """Return what a teammate holds of the world; of itself all that the agent believes."""
         if self.shared:
             return self.facts(view)
         table = self.ascribed[teammate]

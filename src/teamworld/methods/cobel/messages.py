@@ -1,7 +1,6 @@
 """What is said: what a message is worth, how it is worded, and what is read from it.
 
-A message saves the steps that teammates would spend in vain, by what the agent knows, and those that are lost where
-plans conflict. It costs the step in which it is sent. A warning of danger saves more than any message costs.
+A message saves steps in vain and steps lost where plans conflict; it costs the step in which it is sent.
 """
 
 from __future__ import annotations
@@ -35,10 +34,10 @@ _PLAN = re.compile(r"I will: (.{1,400}?)\.(?:\s|$)")
 
 
 def read_messages(situation: Situation, teammate: AgentId, said: Iterable[Message]) -> BeliefUpdate:
-    """Return the facts that some messages carry, and the last plan of a teammate in them. A plan is never a fact."""
+    """Return the facts that some messages carry, and a teammate's last plan, which is never a fact."""
     facts, plan = dict[Fact, None](), None
     for message in said:
-        facts.update(dict.fromkeys(fact for fact in message.facts if situation.schema.statable(fact)))
+        facts.update(dict.fromkeys(fact for fact in message.facts if situation.rules.schema.statable(fact)))
         if message.sender == teammate:
             plan = read_plan(message) or plan
     return BeliefUpdate(tuple(facts), plan)
@@ -86,10 +85,9 @@ def word_message(facts: Sequence[Fact], plan: Subplan | None) -> str:
 
 
 def untold_facts(situation: Situation) -> tuple[Fact, ...]:
-    """Return what the agent could tell: facts that matter to goals and that some teammate does not hold.
+    """Return facts that matter to goals and that some teammate does not hold, as many as fit into a message.
 
-    Of each thing that goals are about, and of what they want any of, what is known of it; what the agent holds itself;
-    and which places nothing is left in. No more than fits into a message; facts of one thing are told together.
+    They are of things that goals are about or want any of, of what the agent has in hand, and of searched places.
     """
     facts, domain, words = situation.facts, situation.domain, situation.words
     goals = [goal for goal in situation.goals.values() if goal.state == "open"]
@@ -107,7 +105,7 @@ def untold_facts(situation: Situation) -> tuple[Fact, ...]:
     for fact in facts:
         subject = fact.subject
         is_exact = fact.predicate in (words.position, words.near)  # where it is exactly, beside saying in what
-        if is_exact or fact in situation.inferred or not situation.schema.statable(fact):
+        if is_exact or fact in situation.inferred or not situation.rules.schema.statable(fact):
             continue
         if subject == situation.agent and fact.predicate == words.held:
             groups.setdefault(subject, []).append(fact)
@@ -124,7 +122,7 @@ def untold_facts(situation: Situation) -> tuple[Fact, ...]:
 
 
 def _of_place(fact: Fact, situation: Situation) -> Iterable[Fact]:
-    """Yield what is known of the place that a fact names, so that who is told of it can find it."""
+    """Yield what is known of the place that a fact names, so that it can be found."""
     words = situation.words
     if isinstance(fact.value, Entity) and fact.predicate in (words.container, words.surface):
         for predicate in (words.room, words.access):
@@ -137,10 +135,7 @@ def _of_place(fact: Fact, situation: Situation) -> Iterable[Fact]:
 
 
 def assess(situation: Situation, intents: Mapping[AgentId, Sequence[Intent]]) -> Assessment:
-    """Return what a message would save, in steps, and of what: of the facts told, and of the plan announced.
-
-    Of a teammate out of sight it is not foreseen what it does next, so nothing would be saved.
-    """
+    """Return the steps that a message would save: by its facts, of teammates in sight, and by its plan."""
     facts, t = untold_facts(situation), situation.view.t
     in_sight = [teammate for teammate in situation.teammates if situation.last_met.get(teammate) == t]
     by_facts = {teammate: _steps_saved(situation, teammate, facts, intents.get(teammate, ())) for teammate in in_sight}
@@ -171,12 +166,9 @@ def assess_all(situation: Situation) -> Assessment:
 
 
 def _steps_lost(situation: Situation, intents: Iterable[Intent], *, is_expected: bool) -> float:
-    """Return the steps that are lost between the agent's plan and a teammate's intents, unless it expects the plan.
+    """Return the steps that are lost between the agent's plan and a teammate's intents.
 
-    Args:
-        situation: The agent's; a plan that was announced is expected.
-        intents: Of the teammate.
-        is_expected: Whether it expects the plan else too, as far as the agent would be predicted by its own worth.
+    None are if the plan was announced; fewer with ``is_expected``, the likelier the agent was to plan so.
     """
     subplan, announced = situation.subplan, situation.own_announcement
     is_announced = announced is not None and announced.subplan == subplan
@@ -210,7 +202,7 @@ def _steps_saved(situation: Situation, teammate: AgentId, facts: Sequence[Fact],
 
 
 def _choices(situation: Situation, teammate: AgentId, held: Facts) -> dict[Action, float]:
-    """Return how likely a teammate begins with each action, by what it holds; all alike where nothing is foreseen."""
+    """Return how likely a teammate begins with each action, by what it holds."""
     rates = {action: prospect.rate for action, prospect in first_actions(situation, teammate, held).items()}
     top = max(rates.values(), default=0.0)
     if not situation.options.foresee or top <= 0:
@@ -221,17 +213,7 @@ def _choices(situation: Situation, teammate: AgentId, held: Facts) -> dict[Actio
 def _steps_in_vain(
     situation: Situation, teammate: AgentId, held: Facts, likelihood: Mapping[Action, float]
 ) -> float | None:
-    """Return the steps that a teammate is expected to spend in vain on what it does next, by what the agent knows.
-
-    Args:
-        situation: The agent's.
-        teammate: Who.
-        held: What the teammate chooses by.
-        likelihood: What speaks for and against each action beside that.
-
-    Returns:
-        The steps; None if the teammate has nothing to do.
-    """
+    """Return the steps that a teammate who holds this is expected to lose on what it does next, if anything."""
     weights = {a: weight * likelihood.get(a, 1.0) for a, weight in _choices(situation, teammate, held).items()}
     whole = fsum(weights.values())
     if whole <= 0:
@@ -254,11 +236,7 @@ def _steps_in_vain(
 
 
 def others_can_say(situation: Situation, assessment: Assessment) -> bool:
-    """Return whether a teammate before the agent in the team can say the same, as far as the agent knows.
-
-    Who holds all the facts can tell them, and whose plan conflicts with the agent's can announce it: one message is
-    enough.
-    """
+    """Return whether a teammate before the agent in the team holds all the facts and can announce the conflict."""
     facts, against = assessment.facts, assessment.against
     return any(
         not situation.missing_from(teammate, facts)
@@ -276,43 +254,37 @@ def harm_probability(domain: Domain, agent: AgentId, facts: Facts) -> float:
 
 
 def assess_danger(situation: Situation) -> Assessment:
-    """Return whom the agent has to warn, and by which facts: teammates in danger where they are who cannot know it."""
+    """Return which teammates are in danger and cannot know it, and the facts to warn them by."""
     warnings = {teammate: _warning(situation, teammate) for teammate in situation.teammates}
     lacking = {teammate: facts for teammate, facts in warnings.items() if facts}
     return Assessment(bool(lacking), LOST * len(lacking), lacking, announces=False)
 
 
 def _warning(situation: Situation, teammate: AgentId) -> tuple[Fact, ...]:
-    """Return few facts by which a teammate learns of its danger: halves of them while one will do."""
+    """Return few facts by which a teammate learns of its danger."""
     held = situation.ascribed[teammate]
 
-    def danger_given(facts: Facts) -> float:
+    def danger(facts: Facts) -> float:
         return harm_probability(situation.domain, teammate, facts)
 
-    def learned(facts: Sequence[Fact]) -> float:
-        return danger_given(situation.facts_after_telling(teammate, facts))
+    def danger_told(facts: Sequence[Fact]) -> float:
+        return danger(situation.facts_after_telling(teammate, facts))
 
-    if held is situation.facts or danger_given(situation.facts) <= danger_given(held):
+    if held is situation.facts or danger(situation.facts) <= danger(held):
         return ()
     facts = [fact for fact in situation.facts if fact not in held and _is_newer(situation, teammate, fact)]
-    best = learned(facts)
-    if best <= danger_given(held):
-        return ()
-    while len(facts) > 1:
-        middle = len(facts) // 2
-        half = next((half for half in (facts[:middle], facts[middle:]) if learned(half) >= best), None)
-        if half is None:
-            break
-        facts = half
+    best = danger_told(facts)
+    half: list[Fact] | None = facts if best > danger(held) else []
+    while half:
+        facts, middle = half, len(half) // 2
+        halves = (facts[:middle], facts[middle:]) if middle else ()
+        half = next((half for half in halves if danger_told(half) >= best), None)
     return tuple(facts)
 
 
 def _is_newer(situation: Situation, teammate: AgentId, fact: Fact) -> bool:
-    """Return whether what the agent knows of a fact's subject is newer than what the teammate knows of it.
-
-    What the teammate probably sees for itself, it knows now.
-    """
-    if isinstance(fact.subject, str) or not situation.schema.statable(fact):
+    """Return whether what the agent knows of a fact's subject is newer than what the teammate knows or sees."""
+    if isinstance(fact.subject, str) or not situation.rules.schema.statable(fact):
         return False
     if situation.domain.beliefs.observation_probability(fact, teammate, situation.facts) >= LIKELY:
         return False

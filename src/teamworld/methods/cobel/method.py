@@ -1,10 +1,8 @@
 """CoBel-World: symbolic beliefs about the world and about each other's beliefs, and talk only where these conflict.
 
-Each agent on its own goes through the same cycle: take in what is seen and said; update beliefs of the world and of
-what teammates hold; plan, for itself or round what others announced; predict what teammates will do; assess whether
-plans or knowledge conflict; then speak, which takes the step, or act. Every operation on beliefs is a question, which
-is put to a reasoner or inferred, as the options say. The page docs/reference/methods/cobel.md says what differs from
-the paper.
+Each agent goes through the paper's cycle: update beliefs of the world (zero order) and of what teammates hold (first
+order), plan, predict teammates, assess miscoordination, then speak or act. The options say which of these operations
+a reasoner is asked for. What differs from the paper: docs/reference/methods/cobel.md.
 """
 
 from __future__ import annotations
@@ -17,32 +15,10 @@ from typing import Any, ClassVar, Final, cast
 from pydantic import BaseModel
 
 from teamworld.language import AgentId, Facts, Plan, RuleSet, Schema
+from teamworld.methods.cobel import messages, planning, questions
 from teamworld.methods.cobel.agent_state import AgentState
 from teamworld.methods.cobel.beliefs import BeliefStore
-from teamworld.methods.cobel.messages import (
-    WARNED_AHEAD,
-    assess_all,
-    assess_danger,
-    harm_probability,
-    others_can_say,
-    read_plan,
-    untold_facts,
-)
-from teamworld.methods.cobel.planning import announced_intents
-from teamworld.methods.cobel.questions import (
-    Assess,
-    BeliefQuestion,
-    Ground,
-    MakePlan,
-    PredictIntents,
-    ReadDialogue,
-    ReadMessage,
-    RemakePlan,
-    Result,
-    Said,
-    WriteMessage,
-    nearest_option,
-)
+from teamworld.methods.cobel.questions import QUESTIONS, BeliefQuestion, Result, Said
 from teamworld.methods.cobel.rule_agreement import ProposeRules, ReviewRules, agree_on_rules
 from teamworld.methods.cobel.situation import (
     VARIANTS,
@@ -53,7 +29,6 @@ from teamworld.methods.cobel.situation import (
     NextAction,
     Situation,
     Subplan,
-    plan_options,
 )
 from teamworld.methods.common.commitments import commit_to, release_if_over
 from teamworld.methods.contract import (
@@ -67,6 +42,7 @@ from teamworld.methods.contract import (
     Method,
     Variant,
 )
+from teamworld.planning.fetch import wanted_kind
 from teamworld.reasoning.contract import Question
 from teamworld.record import Predict
 from teamworld.worlds.base.beliefs import BeliefDomain
@@ -84,18 +60,7 @@ class Cobel(Method):
     summary: ClassVar[str] = "CoBel-World: symbolic beliefs of the world and of each other; a message where these clash"
     options: ClassVar[type[BaseModel]] = CobelOptions
     _options: CobelOptions
-    questions: ClassVar[tuple[type[Question[Any]], ...]] = (
-        ProposeRules,
-        ReviewRules,
-        ReadMessage,
-        ReadDialogue,
-        MakePlan,
-        PredictIntents,
-        Assess,
-        WriteMessage,
-        RemakePlan,
-        Ground,
-    )
+    questions: ClassVar[tuple[type[Question[Any]], ...]] = (ProposeRules, ReviewRules, *QUESTIONS)
     variants: ClassVar[Mapping[str, Variant]] = VARIANTS
     requires: ClassVar[frozenset[Capability]] = frozenset({"beliefs"})
     talk: ClassVar[Mapping[str, Any]] = MappingProxyType({"ticks": 1, "paid_by": "speaker"})
@@ -120,7 +85,7 @@ class Cobel(Method):
     # ---- what interrupts an agent
 
     def watch(self, moment: DecisionContext) -> Collection[AgentId]:
-        """Name busy agents that think anew: they see something new, or a plan was announced that conflicts."""
+        """Name busy agents that see something new, or hear of a plan that conflicts."""
         return tuple(agent for agent in moment.running if self._is_interrupted(moment, agent))
 
     def _is_interrupted(self, moment: DecisionContext, agent: AgentId) -> bool:
@@ -136,13 +101,13 @@ class Cobel(Method):
         )
 
     def _is_endangered(self, moment: DecisionContext, agent: AgentId) -> bool:
-        """Return whether an agent is told that it is in danger, or has to tell a teammate that it is."""
+        """Return whether an agent hears that it is in danger, or has to warn a teammate."""
         if not self._options.warn or self._states[agent].store.shared or self._domain.danger is None:
             return False
         situation = self._situation(moment, agent)
         news = [fact for message in self._unread(moment, agent) for fact in message.facts]
         known = Facts((*situation.facts, *news), situation.facts.seen)
-        before, after = (harm_probability(self._domain, agent, held) for held in (situation.facts, known))
+        before, after = (messages.harm_probability(self._domain, agent, held) for held in (situation.facts, known))
         return after > before or self._assess_danger(moment, situation).speaks
 
     def _unread(self, moment: DecisionContext, agent: AgentId) -> list[Message]:
@@ -150,12 +115,12 @@ class Cobel(Method):
 
     def _conflicts(self, moment: DecisionContext, agent: AgentId, message: Message) -> bool:
         """Return whether a message announces a plan that conflicts with what the agent is doing."""
-        announced, plan = read_plan(message), moment.running[agent]
+        announced, plan = messages.read_plan(message), moment.running[agent]
         if announced is None:
             return False
         facts = self._states[agent].store.facts(moment.views[agent])
-        own = plan_options(self._domain, agent, Subplan(plan.actions, plan.goal), facts)
-        return self._do_conflict(own, plan_options(self._domain, message.sender, announced, facts), facts)
+        own = Subplan(plan.actions, plan.goal).options(agent, self._domain, facts)
+        return self._do_conflict(own, announced.options(message.sender, self._domain, facts), facts)
 
     def _do_conflict(self, own: Sequence[Option], others: Sequence[Option], facts: Facts) -> bool:
         cost = self._domain.beliefs.conflict_cost
@@ -183,12 +148,12 @@ class Cobel(Method):
         state.read(moment.inbox(agent))
         known, state.known_goals = state.known_goals, _known_goals(view)
         if state.deferred or (known != state.known_goals and self._infers):
-            state.subplan = None  # it was the best without knowing this; what the agent would say is assessed anew
+            state.subplan = None  # it was the best without knowing this
         state.waited, state.deferred = state.deferred and not state.dialogue, False
         situation = self._situation(moment, agent)
         if state.dialogue:
             situation = await self._update(moment, situation)
-        for belief in state.declare(situation, untold_facts(situation)):
+        for belief in state.declare(situation, messages.untold_facts(situation)):
             moment.note(belief)
         if self._must_yield(situation) or any(outcome.status == "failed" for outcome in situation.outcomes):
             state.subplan = None
@@ -202,13 +167,13 @@ class Cobel(Method):
                 if draft is not None:
                     return draft
                 situation = self._situation(moment, agent)
-            following = await self._solve(moment, Ground(situation))
+            following = await self._solve(moment, questions.Ground(situation))
             if following.action is not None:
                 break
             state.subplan = None
             situation = self._situation(moment, agent)
         else:
-            following = NextAction(nearest_option(view).action)
+            following = NextAction(questions.nearest_option(view).action)
         if not self._options.keep:  # as published, announced plans are forgotten at the end of the cycle
             state.announced.clear()
         return following
@@ -220,34 +185,36 @@ class Cobel(Method):
         return question.read(await moment.ask(question))
 
     async def _update(self, moment: DecisionContext, situation: Situation) -> Situation:
-        """Update beliefs by what was said: of the world by each message, of each teammate by the dialogue."""
+        """Update beliefs: of the world by each message, of each teammate by the dialogue."""
         state, view = self._states[situation.agent], situation.view
         if self._options.store == "tables":
             for message in situation.dialogue:
                 if message.sender != situation.agent:
-                    update = await self._solve(moment, ReadMessage(situation, message.sender, (message,)))
+                    update = await self._solve(moment, questions.ReadMessage(situation, message.sender, (message,)))
                     state.learn(message, update, view)
                     if update.beliefs and self._infers and self._options.interrupt:
                         state.subplan = None
             if self._options.first_order:
                 for teammate in situation.teammates:
-                    question = ReadDialogue(situation, teammate, situation.dialogue_with(teammate))
+                    question = questions.ReadDialogue(situation, teammate, situation.dialogue_with(teammate))
                     state.ascribe(teammate, await self._solve(moment, question), view.t)
         state.dialogue.clear()
         return self._situation(moment, situation.agent)
 
     async def _plan(self, moment: DecisionContext, situation: Situation) -> MessageDraft | None:
-        """Take up a new subplan: round what others announced, else one's own; return a message if it is worth one."""
+        """Take up a subplan, round announced plans if any; return a message if it is worth one."""
         state, options, t = self._states[situation.agent], self._options, situation.view.t
         is_passive, intents = self._is_passive(situation), dict[AgentId, Sequence[Intent]]()
         if is_passive:
-            state.take_up(await self._solve(moment, RemakePlan(situation)), t)
+            state.take_up(await self._solve(moment, questions.RemakePlan(situation)), t)
             situation = self._situation(moment, situation.agent)
-            intents = {teammate: announced_intents(situation, teammate)[:1] for teammate in situation.announced}
+            intents = {
+                teammate: planning.announced_intents(situation, teammate)[:1] for teammate in situation.announced
+            }
             if not options.correct or state.corrected:
                 return None
         else:
-            question = MakePlan(situation)
+            question = questions.MakePlan(situation)
             if options.by("predict") == "questions" and options.by("plan") == "exact":
                 await moment.ask(question)  # for the record: where what is missing may be
             state.take_up(await self._solve(moment, question), t)
@@ -255,7 +222,7 @@ class Cobel(Method):
             situation = self._situation(moment, situation.agent)
             if options.foresee and options.gate == "assess":
                 for teammate in situation.teammates:
-                    intents[teammate] = await self._solve(moment, PredictIntents(situation, teammate))
+                    intents[teammate] = await self._solve(moment, questions.PredictIntents(situation, teammate))
         assessment = await self._assess(moment, situation, intents)
         for prediction in _predictions(situation, intents, assessment):
             moment.note(prediction)
@@ -267,7 +234,7 @@ class Cobel(Method):
     async def _draft(
         self, moment: DecisionContext, situation: Situation, assessment: Assessment
     ) -> MessageDraft | None:
-        draft = await self._solve(moment, WriteMessage(situation, assessment))
+        draft = await self._solve(moment, questions.WriteMessage(situation, assessment))
         return draft if draft.text else None
 
     async def _assess(
@@ -280,9 +247,9 @@ class Cobel(Method):
         may_speak = moment.may_speak(situation.agent) and state.may_speak()
         if gate != "assess":
             sends = gate == "always" or state.rng.random() < self._options.rate
-            return assess_all(situation)._replace(speaks=sends and may_speak)
+            return messages.assess_all(situation)._replace(speaks=sends and may_speak)
         frozen = {teammate: tuple(likely) for teammate, likely in intents.items()}
-        assessment = await self._solve(moment, Assess(situation, frozen))
+        assessment = await self._solve(moment, questions.Assess(situation, frozen))
         if may_speak and assessment.speaks and self._options.by("assess") == "exact":
             return assessment._replace(speaks=not self._defers(situation, assessment))
         return assessment._replace(speaks=assessment.speaks and may_speak)
@@ -290,15 +257,12 @@ class Cobel(Method):
     # ---- warnings of danger
 
     def _assess_danger(self, moment: DecisionContext, situation: Situation) -> Assessment:
-        """Return who is to be warned of a danger, once in so many steps.
-
-        Warnings go beyond the agent's own cap, never beyond the rule of the run.
-        """
+        """Return who is to be warned, once in so many steps; the agent's own cap does not count."""
         state, options = self._states[situation.agent], self._options
-        is_due = situation.view.t >= state.warned + WARNED_AHEAD and not state.store.shared
+        is_due = situation.view.t >= state.warned + messages.WARNED_AHEAD and not state.store.shared
         warns = options.warn and options.gate == "assess" and self._domain.danger is not None
         may_warn = is_due and warns and moment.may_speak(situation.agent)
-        return assess_danger(situation) if may_warn else Assessment(False)
+        return messages.assess_danger(situation) if may_warn else Assessment(False)
 
     async def _warn(self, moment: DecisionContext, situation: Situation) -> MessageDraft | None:
         """Return a warning, where teammates are in danger and cannot know it."""
@@ -309,9 +273,9 @@ class Cobel(Method):
         return await self._draft(moment, situation, assessment)
 
     def _defers(self, situation: Situation, assessment: Assessment) -> bool:
-        """Return whether an agent leaves its message to a teammate who can say the same: once, then it speaks."""
+        """Return whether an agent leaves its message to a teammate, once: then it speaks."""
         state = self._states[situation.agent]
-        defers = not state.waited and others_can_say(situation, assessment)
+        defers = not state.waited and messages.others_can_say(situation, assessment)
         state.deferred = state.deferred or defers
         return defers
 
@@ -323,12 +287,12 @@ class Cobel(Method):
         return self._options.foresee and bool(situation.announced) and is_complete
 
     def _must_yield(self, situation: Situation) -> bool:
-        """Return whether a teammate announced something since the last cycle that conflicts with its subplan."""
+        """Return whether a fresh announcement conflicts with its subplan."""
         state = self._states[situation.agent]
         fresh, state.announced_since = state.announced_since & situation.yields_to, set()
         if situation.subplan is None or not self._options.foresee or not self._options.keep:
             return False
-        theirs = [intent.option for teammate in fresh for intent in announced_intents(situation, teammate)]
+        theirs = [intent.option for teammate in fresh for intent in planning.announced_intents(situation, teammate)]
         return self._do_conflict(situation.own_options, theirs, situation.facts)
 
     def _team(self, moment: DecisionContext) -> dict[AgentId, str]:
@@ -340,7 +304,7 @@ class Cobel(Method):
     # ---- speaking and acting
 
     def _execute(self, moment: DecisionContext, agent: AgentId, turn: MessageDraft | NextAction) -> Decision:
-        """Send or act. Who sends waits for the step, which the run's rule may charge as talk: never both."""
+        """Send or act, never both: who sends waits for the step."""
         view, state = moment.views[agent], self._states[agent]
         known = {goal.id for goal in view.goals if goal.state == "open"}
         if isinstance(turn, MessageDraft):
@@ -368,7 +332,7 @@ class Cobel(Method):
 def _known_goals(view: View) -> tuple[object, ...]:
     """Return what an agent knows of goals: where it changes there is something new."""
     things = {goal.thing for goal in view.goals}
-    kinds = {value for goal in view.goals for key, value in goal.features if key == "thing"}
+    kinds = {wanted_kind(goal) for goal in view.goals}
     seen = {
         fact.subject
         for fact in view.facts
@@ -380,7 +344,7 @@ def _known_goals(view: View) -> tuple[object, ...]:
 def _predictions(
     situation: Situation, intents: Mapping[AgentId, Sequence[Intent]], assessment: Assessment
 ) -> Iterator[Predict]:
-    """Yield what the agent expects of teammates, for the record: their goals, the likeliest first, and conflicts."""
+    """Yield for the record which goals teammates are likely to have, and whose plans conflict."""
     for teammate, likely in intents.items():
         weights = defaultdict[str, float](float)
         for intent in likely:

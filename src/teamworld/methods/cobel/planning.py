@@ -1,7 +1,6 @@
 """Prediction and planning: what teammates intend by what they hold, and what to do beside that.
 
-Teammates are taken to choose by worth (``prospects``) under what they hold: a Boltzmann prior, updated by their steps
-and by the plans they announced. The agent takes what is worth most a step beside what it expects of them.
+A teammate's intents are a Boltzmann distribution over its ``prospects``, updated by its steps and announced plans.
 """
 
 from __future__ import annotations
@@ -13,14 +12,7 @@ from typing import Final, TypeVar
 
 from teamworld.language import Action, AgentId, GoalId
 from teamworld.methods.cobel.prospects import Prospect, first_actions, outlook
-from teamworld.methods.cobel.situation import (
-    Announcement,
-    Intent,
-    NextAction,
-    Situation,
-    Subplan,
-    plan_options,
-)
+from teamworld.methods.cobel.situation import Announcement, Intent, NextAction, Situation, Subplan
 from teamworld.planning.candidates import complete_action
 from teamworld.worlds.contract import WAIT, Goal, Option
 
@@ -42,15 +34,7 @@ H = TypeVar("H", bound=Hashable)
 
 
 def prior(utilities: Mapping[H, float], tau: float) -> dict[H, float]:
-    """Return how likely each option is to be chosen: P(h) in proportion to exp(U(h) / tau).
-
-    Args:
-        utilities: Value less cost of each option, under the agent's beliefs.
-        tau: Above 0; the utility that makes an option e times as likely.
-
-    Returns:
-        Probabilities that add up to 1, in the order of the utilities.
-    """
+    """Return how likely each option is to be chosen: P(h) in proportion to exp(U(h) / tau), tau above 0."""
     best = max(utilities.values(), default=0.0)
     return _normal({option: exp((utility - best) / tau) for option, utility in utilities.items()}, {})
 
@@ -58,11 +42,7 @@ def prior(utilities: Mapping[H, float], tau: float) -> dict[H, float]:
 def after_step(intents: Mapping[H, float], regrets: Mapping[H, float], beta: float) -> dict[H, float]:
     """Return the posterior once the agent was seen to act: P(h) times exp(-beta * regret).
 
-    Args:
-        intents: The probabilities before.
-        regrets: For each intent, cost-to-go after the act less the best cost-to-go: what the act loses if that were
-            the intent. An intent that is not named loses nothing.
-        beta: Weight of a lost step, at least 0.
+    The regret is what the act loses if that were the intent, in steps: 0 for an intent that is not named.
     """
     losses = {option: regrets.get(option, 0.0) for option in intents}
     least = min((loss for option, loss in losses.items() if intents[option] > 0), default=0.0)
@@ -71,10 +51,7 @@ def after_step(intents: Mapping[H, float], regrets: Mapping[H, float], beta: flo
 
 
 def after_word(intents: Mapping[H, float], announced: H, trust: float) -> dict[H, float]:
-    """Return the posterior once the agent has announced a plan, which it carries out with the chance ``trust``.
-
-    Otherwise it does any of the others alike. A plan that nobody had thought of gets the chance ``trust``.
-    """
+    """Return the posterior once a plan was announced, which is carried out with the probability ``trust``."""
     if announced not in intents:
         return {option: p * (1 - trust) for option, p in intents.items()} | {announced: trust if intents else 1.0}
     if len(intents) == 1:
@@ -95,10 +72,7 @@ def _normal(weights: dict[H, float], otherwise: Mapping[H, float]) -> dict[H, fl
 
 
 def predict_intents(situation: Situation, teammate: AgentId, most: int) -> list[Intent]:
-    """Return a teammate's likeliest next steps by what it holds, what it was seen to do and what it announced.
-
-    Where a goal takes several agents it counts on the others as far as it can expect them there.
-    """
+    """Return a teammate's likeliest next steps by what it holds, did and announced."""
     prospects = first_actions(situation, teammate, situation.ascribed[teammate])
     rates = {action: prospect.rate for action, prospect in prospects.items()}
     joint = {action: prospect for action, prospect in prospects.items() if prospect.need > 1}
@@ -147,9 +121,9 @@ def expect_alone(situation: Situation, agent: AgentId) -> list[Intent]:
 
 
 def announced_intents(situation: Situation, teammate: AgentId) -> list[Intent]:
-    """Return the actions of the plan that a teammate announced, each as likely as an announced plan is kept to."""
+    """Return the actions of an announced plan, each as likely as such a plan is kept to."""
     subplan = situation.announced[teammate].subplan
-    options = plan_options(situation.domain, teammate, subplan, situation.facts)
+    options = subplan.options(teammate, situation.domain, situation.facts)
     return [Intent(teammate, option, situation.options.kept, subplan.actions) for option in options]
 
 
@@ -170,10 +144,7 @@ def best_subplan(situation: Situation, others: Sequence[Intent]) -> Subplan:
 
 
 def _retry_place(situation: Situation, prospect: Prospect) -> tuple[Action, ...]:
-    """Return what takes the agent's place anew where that what it would do there has just failed.
-
-    Where each of several stands well enough for itself, they may shut each other out.
-    """
+    """Return what takes the agent's place anew where what it would do there has just failed: others may be shut out."""
     view, hold = situation.view, prospect.hold
     last = view.history[-1] if view.history else None
     failed = last is not None and last.status == "failed" and last.action == complete_action(prospect.actions[0], view)
@@ -189,8 +160,7 @@ def possible_prospects(situation: Situation) -> list[Prospect]:
 def score(situation: Situation, prospect: Prospect, others: Sequence[Intent]) -> float:
     """Return the worth of a prospect a step, beside what others may do.
 
-    Who works on another goal, or on one that takes an agent, takes away from what is left. Who works on the same goal
-    that takes several is a partner: it is waited for, and what the two do differently costs its steps.
+    Rivals take away from what is left; partners at a goal that takes several are waited for.
     """
     ahead = [other for other in others if _goes_first(situation, other, prospect)]
     at_goal = prospect.near is not None  # then ``_uncrowded`` says what is left of it
@@ -206,14 +176,14 @@ def score(situation: Situation, prospect: Prospect, others: Sequence[Intent]) ->
 
 
 def _uncrowded(goal: Goal | None, others: float) -> float:
-    """Return the share of its gain that work keeps where so many teammates are expected at its goal first."""
+    """Return the share of its gain that work keeps if so many others come first."""
     if goal is None or goal.units == goal.capacity > 1:  # one for each unit: whoever comes takes another
         return 1.0
     return min(1.0, max(CROWDED, goal.capacity - others))
 
 
 def _unspoilt(situation: Situation, option: Option, others: Iterable[Intent]) -> float:
-    """Return the share of an option's worth that is left if others do something first, each with a probability."""
+    """Return the share of an option's worth that is left beside likely intents."""
     left = 1.0
     for other in others:
         left *= 1 - other.weight * conflict_share(situation, option, other.option)
@@ -227,10 +197,7 @@ def conflict_share(situation: Situation, option: Option, other: Option) -> float
 
 
 def _agent_steps(situation: Situation, agent: AgentId, prospect: Prospect, others: Sequence[Intent]) -> float:
-    """Return the agent-steps of all who are still lacking at a goal that takes several.
-
-    Steps are lost until as many have come as it takes, and by what they do there otherwise.
-    """
+    """Return the agent-steps of all who are lacking at a goal that takes several, with those lost in waiting."""
     cost, goal = situation.domain.beliefs.conflict_cost, prospect.goal
     partners = [other for other in others if other.option.goal == goal]
     lost = fsum(other.weight * cost(prospect.option, other.option, situation.facts) for other in partners)
@@ -243,7 +210,7 @@ def _agent_steps(situation: Situation, agent: AgentId, prospect: Prospect, other
 
 
 def _arrival(situation: Situation, agent: AgentId, goal: GoalId, others: Sequence[Intent]) -> float:
-    """Return when an agent is expected at a goal: on its way already, or once it has done what it is at."""
+    """Return when an agent is expected at a goal, after what else it may do."""
     prospects = first_actions(situation, agent, situation.facts_of(agent))
     busy = (other for other in others if other.agent == agent and other.option.goal != goal)
     before = fsum(
@@ -254,11 +221,7 @@ def _arrival(situation: Situation, agent: AgentId, goal: GoalId, others: Sequenc
 
 
 def steps_to_goal(situation: Situation, agent: AgentId, goal: GoalId) -> int:
-    """Return the steps of an agent's nearest option for a goal.
-
-    Where it is not known what the agent could do it is taken to be as far as the one who thinks of it; where that one
-    has no option for the goal either, all steps that are left.
-    """
+    """Return the steps of an agent's nearest option for a goal, else those of the agent that thinks of it."""
     for nearest in (agent, situation.agent):
         prospects = outlook(situation, nearest, situation.facts)
         steps = [p.near for p in prospects if p.goal == goal and p.near is not None]
@@ -273,10 +236,7 @@ def _workers(others: Iterable[Intent], goal: GoalId | None) -> float:
 
 
 def _goes_first(situation: Situation, other: Intent, prospect: Prospect) -> bool:
-    """Return whether the agent gives way to a teammate that may want the same: if it announced so, or if it is nearer.
-
-    Both can tell who is nearer, more or less; if both gave way, they would change places for ever.
-    """
+    """Return whether the agent gives way to a teammate that announced the same first, or that is nearer."""
     if other.agent in situation.announced:
         return other.agent in situation.yields_to
     far, near = prospect.first, other.option.steps
@@ -287,7 +247,7 @@ def _goes_first(situation: Situation, other: Intent, prospect: Prospect) -> bool
 
 
 def next_action(situation: Situation) -> NextAction:
-    """Return the first action of the subplan that is not done and can start; none if the next one cannot."""
+    """Return the next action of the subplan; none if it cannot start."""
     if situation.subplan is None:
         return NextAction(None)
     done = Counter(outcome.action for outcome in situation.outcomes if outcome.status == "done")

@@ -45,7 +45,7 @@ class Prospect:
     near: int | None = None
     """Steps of the agent's nearest option for the goal, where it works at the goal itself."""
     hold: Action | None = None
-    """What its plan begins with and was passed over, for it would change nothing: to take one's place anew by."""
+    """First action of the plan if it was passed over, for it would change nothing."""
 
     @property
     def rate(self) -> float:
@@ -67,7 +67,7 @@ class Outlook:
     domain: BeliefDomain
 
     def __call__(self, facts: Facts) -> tuple[Prospect, ...]:
-        """Return its prospects, those toward goals first; none where nothing can be made of what is believed."""
+        """Return its prospects, those toward goals first; none if the facts are impossible."""
         try:
             return tuple(_Search(self, facts).prospects())
         except ImpossibleFacts:
@@ -136,7 +136,7 @@ class _Search:
                         yield look
 
     def _look(self, run: SimulatedPlan) -> Prospect | None:
-        """Return some actions in a row as a look around from where they end; None where that reveals nothing."""
+        """Return some actions as a look around from where they end, if it reveals anything."""
         if not run.ok:
             return None
         seen: dict[tuple[str, Term], float] = {}
@@ -157,10 +157,7 @@ class _Search:
         return [run for run in (self._simulate(plan.actions).trimmed for plan in plans) if run.ok]
 
     def _needless_prospects(self) -> Iterable[Prospect]:
-        """Yield the same as prospects: ways to look as such, and nothing above what the world names before it.
-
-        The way to ground that nobody has seen takes many steps, a wait takes one: by steps alone nobody would ever go.
-        """
+        """Yield the same as prospects, in the world's order: by steps alone a wait would come before a long way."""
         most = math.inf
         for run in self._needless():
             aside = _aside(run)

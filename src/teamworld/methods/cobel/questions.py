@@ -1,8 +1,7 @@
 """The questions of CoBel-World's operations on beliefs, one for each operation.
 
-Each question has a rule, ``infer``: the result of the operation, worked out from the world's rules. The option
-``engine`` says who carries out an operation. By ``exact`` it is the rule, and nobody is asked. By ``questions`` a
-reasoner answers, and ``read`` turns its answer into the result; the built-in rules answer with ``write(infer())``.
+Each question has a rule, ``infer``. With the engine ``exact`` it gives the result and nobody is asked. With
+``questions`` a reasoner answers, and ``read`` gives the result; the built-in rules answer ``write(infer())``.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from teamworld.language import (
     Action,
@@ -29,7 +28,6 @@ from teamworld.language import (
     show,
 )
 from teamworld.methods.cobel import messages, planning
-from teamworld.methods.cobel.agent_state import distribution
 from teamworld.methods.cobel.situation import (
     Assessment,
     BeliefUpdate,
@@ -38,9 +36,8 @@ from teamworld.methods.cobel.situation import (
     NextAction,
     Situation,
     Subplan,
-    plan_options,
 )
-from teamworld.methods.contract import Message
+from teamworld.methods.contract import Message, StrictModel
 from teamworld.planning.action_parser import action_text, read_action
 from teamworld.planning.candidates import complete_action
 from teamworld.reasoning.contract import Question, Sampling
@@ -64,13 +61,7 @@ Result = TypeVar("Result")
 # ---- the forms of the answers
 
 
-class Form(BaseModel):
-    """What all have in common."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Update(Form):
+class Update(StrictModel):
     """Beliefs that follow from what was said."""
 
     knows: str = Field(default="", description="what was said to be so, in a sentence or two", max_length=1000)
@@ -79,7 +70,7 @@ class Update(Form):
     goal: GoalId | None = Field(default=None, description="id of the task that the plan is for, or null")
 
 
-class Plans(Form):
+class Plans(StrictModel):
     """A subplan, and why."""
 
     reasoning: str = Field(default="", description="at most three reasons", max_length=1500)
@@ -90,7 +81,7 @@ class Plans(Form):
     goal: GoalId | None = Field(default=None, description="id of the task that it is for, or null")
 
 
-class Guess(Form):
+class Guess(StrictModel):
     """What a team-mate may be up to."""
 
     steps: tuple[str, ...] = Field(description="one to three actions, in order", max_length=12)
@@ -98,14 +89,14 @@ class Guess(Form):
     weight: float | None = Field(default=None, description="how likely, from 0 to 1, or null", ge=0, le=1)
 
 
-class Guesses(Form):
+class Guesses(StrictModel):
     """Ranked subplans of a team-mate."""
 
     reasoning: str = Field(default="", description="at most three reasons", max_length=1500)
     subplans: tuple[Guess, ...] = Field(description="three subplans, the likeliest first", max_length=6)
 
 
-class Judged(Form):
+class Judged(StrictModel):
     """Whether there is heavy miscoordination."""
 
     reasons: tuple[str, ...] = Field(default=(), description="at most three, each a sentence", max_length=6)
@@ -115,13 +106,13 @@ class Judged(Form):
     )
 
 
-class Words(Form):
+class Words(StrictModel):
     """A message."""
 
     message: str = Field(description="the message and nothing else", max_length=2000)
 
 
-class Act(Form):
+class Act(StrictModel):
     """The next action, or that the subplan is done."""
 
     reasons: tuple[str, ...] = Field(default=(), description="at most three", max_length=6)
@@ -133,11 +124,7 @@ class Act(Form):
 
 @dataclass(frozen=True)
 class BeliefQuestion(Question[Said], Generic[Said, Result]):
-    """One operation on beliefs, and what every prompt of an agent at work shows.
-
-    A subclass names its kind, which is its prompt's file too, the operation of the options that says whether it is
-    asked, the form of its answer and the sampling.
-    """
+    """One operation on beliefs; subclasses name their kind, which is the prompt's file too, as class arguments."""
 
     respondent: AgentId = field(init=False)
     views: Mapping[AgentId, View] = field(init=False)
@@ -195,7 +182,7 @@ class BeliefQuestion(Question[Said], Generic[Said, Result]):
         }
 
     def ascribed(self, teammates: Iterable[AgentId]) -> dict[AgentId, Sequence[str]]:
-        """Return what is believed that some teammates hold; nothing where the dialogue stands for it."""
+        """Return what is believed that teammates hold, unless the dialogue stands for it."""
         options = self.situation.options
         is_kept = options.first_order and options.store == "tables"
         return {teammate: describe_beliefs(self.situation, teammate) for teammate in teammates} if is_kept else {}
@@ -268,7 +255,7 @@ class _Planning(BeliefQuestion[Plans, Subplan], answer=Plans, sampling=_PLAN):
         return Plans(steps=tuple(map(str, result.actions)), goal=result.goal)
 
     def check(self, answer: Plans) -> str | None:
-        """Refuse an answer of which no step can be read, or the first cannot start as far as the agent knows."""
+        """Refuse an answer without a step that can be read, or whose first cannot start."""
         actions = read_steps(answer.steps, self.situation)
         if not actions:
             return "no step could be read: write one to three actions such as those you can do"
@@ -297,16 +284,15 @@ class MakePlan(_Planning, kind="plan", operation="plan"):
     """Prediction of the world and active planning: where may what is missing be, and what do I do next?"""
 
     def infer(self) -> Subplan:
-        """Return what is worth most a step. Teammates' intents count unless it is asked: no prompt shows them."""
+        """Return what is worth most a step; intents count unless it is asked: no prompt shows them."""
         is_asked = self.situation.options.by(self.operation) == "questions"
         teammates = () if is_asked else self.situation.teammates
         return planning.best_subplan(self.situation, planning.expected_intents(self.situation, teammates))
 
     def write(self, result: Subplan) -> Plans:
         """Write the subplan, and the likeliest value of what is missing."""
-        tables = (distribution(latent) for latent in self.situation.latents)
-        likely = [max(table, key=lambda entry: entry[1])[0] for table in tables if table]
-        lines = tuple(str(Belief((self.respondent,), fact)) for fact in likely)[:20]
+        likely = [max(latent.values, key=lambda value: value.weight) for latent in self.situation.latents]
+        lines = tuple(str(Belief((self.respondent,), value.fact)) for value in likely if value.weight > 0)[:20]
         return super().write(result).model_copy(update={"likely": lines})
 
 
@@ -320,7 +306,7 @@ class RemakePlan(_Planning, kind="replan", operation="replan"):
         return super().context() | {"announced": announced, "first": sorted(self.situation.yields_to)}
 
     def infer(self) -> Subplan:
-        """Return what is worth most a step beside plans that were announced first; other intents as in ``MakePlan``."""
+        """Return what is worth most a step beside plans that were announced first."""
         situation = self.situation
         if situation.options.by(self.operation) == "exact":
             return planning.best_subplan(situation, planning.expected_intents(situation, situation.teammates))
@@ -359,7 +345,7 @@ class PredictIntents(
         return Guesses(subplans=tuple(guesses))
 
     def read(self, answer: Guesses) -> Sequence[Intent]:
-        """Return what can be read of the intents, with the weights that were given or those of their ranks."""
+        """Return the intents, with the weights that were given or those of their ranks."""
         guesses, situation, intents = answer.subplans[:INTENTS], self.situation, list[Intent]()
         weights = [guess.weight or 0.0 for guess in guesses]
         if sum(weights) <= 0 or any(guess.weight is None for guess in guesses):
@@ -368,7 +354,7 @@ class PredictIntents(
         for guess, weight in zip(guesses, weights, strict=False):
             actions = read_steps(guess.steps, situation, self.teammate)[: situation.options.actions]
             subplan = Subplan(actions, self.read_goal(guess.goal))
-            options = plan_options(situation.domain, self.teammate, subplan, situation.ascribed[self.teammate])
+            options = subplan.options(self.teammate, situation.domain, situation.ascribed[self.teammate])
             intents += [Intent(self.teammate, option, weight / scale, actions) for option in options[:1]]
         return intents
 
@@ -406,7 +392,7 @@ class Assess(BeliefQuestion[Judged, Assessment], kind="assess", operation="asses
         )
 
     def read(self, answer: Judged) -> Assessment:
-        """Return the assessment, with the facts that the agent itself holds; what it made up is left out."""
+        """Return the assessment, with those facts that the agent holds."""
         situation, speaks = self.situation, answer.answer == "yes"
         lines = read_lines(answer.misaligned, situation, (self.respondent,))
         held = [fact for fact in lines if fact in situation.facts]
@@ -482,7 +468,7 @@ class Ground(BeliefQuestion[Act, NextAction], kind="act", operation="ground", an
         return Act(answer=DONE if result.action is None else str(result.action))
 
     def read(self, answer: Act) -> NextAction:
-        """Return the action of an answer: its written form, number or words; none where it says that all is done."""
+        """Return the action of an answer, none where all is done."""
         action, subplan = self._action(answer), self.situation.subplan
         return NextAction(action, subplan.goal if subplan is not None and action in subplan.actions else None)
 
@@ -515,6 +501,19 @@ class Ground(BeliefQuestion[Act, NextAction], kind="act", operation="ground", an
         return Act(answer=others[int(rng.integers(len(others)))]) if others else answer
 
 
+#: All questions that an agent at work puts.
+QUESTIONS: Final[tuple[type[Question[Any]], ...]] = (
+    ReadMessage,
+    ReadDialogue,
+    MakePlan,
+    PredictIntents,
+    Assess,
+    WriteMessage,
+    RemakePlan,
+    Ground,
+)
+
+
 def _is_done(answer: Act) -> bool:
     return action_text(answer.answer).casefold().startswith(DONE.casefold())
 
@@ -529,13 +528,7 @@ def nearest_option(view: View) -> Option:
 
 
 def read_lines(lines: Iterable[str], situation: Situation, holders: tuple[AgentId, ...]) -> tuple[Fact, ...]:
-    """Return the facts of some lines that these agents hold and a rule admits, each once.
-
-    Args:
-        lines: As a reasoner wrote them.
-        situation: Of the agent that was asked.
-        holders: Who must be said to believe them; a fact without holders is taken to be theirs.
-    """
+    """Return the facts of some lines that these agents hold and a rule admits."""
     beliefs = (_read_line(line, situation, holders) for line in lines)
     return tuple(dict.fromkeys(belief.fact for belief in beliefs if belief is not None))
 
@@ -545,7 +538,7 @@ def _read_line(line: str, situation: Situation, holders: tuple[AgentId, ...]) ->
     if len(holders) == 2 and text.casefold().count("believe") == 1:
         text = f"{show(holders[0])} BELIEVE {text}"
     try:
-        belief = read_belief(text, situation.schema, situation.entities, (len(holders) - 1,))
+        belief = read_belief(text, situation.rules.schema, situation.entities, (len(holders) - 1,))
     except (ParseError, ValueError):
         return None
     if belief.holders != holders or (situation.options.ruled and not situation.rules.admits(belief)):
@@ -556,13 +549,7 @@ def _read_line(line: str, situation: Situation, holders: tuple[AgentId, ...]) ->
 
 
 def read_steps(texts: Sequence[str], situation: Situation, agent: AgentId | None = None) -> tuple[Action, ...]:
-    """Return the actions that some words mean, those that mean none left out.
-
-    Args:
-        texts: Of a plan, action by action.
-        situation: Of the agent that was asked.
-        agent: Whose actions they are; its own if None. Of another kind only the written form is read.
-    """
+    """Return the actions that some words mean; of an agent of another kind only the written form."""
     actions = []
     for text in texts[:12]:
         action: Action | None = None
@@ -582,12 +569,7 @@ def read_steps(texts: Sequence[str], situation: Situation, agent: AgentId | None
 
 
 def describe_beliefs(situation: Situation, host: AgentId) -> tuple[str, ...]:
-    """Return what a host holds of the world, in lines; what a teammate holds in its first person.
-
-    Args:
-        situation: Of the agent that thinks so.
-        host: The agent itself, or a teammate.
-    """
+    """Return what an agent or a teammate holds of the world, in its first person."""
     facts = situation.facts_of(host)
     about: dict[Entity | str, list[Fact]] = {}
     for fact in facts:
@@ -613,7 +595,7 @@ def describe_beliefs(situation: Situation, host: AgentId) -> tuple[str, ...]:
 
 
 def _list_facts(facts: Sequence[Fact], known: Facts, t: int) -> str:
-    """Return the facts about one subject, with how old they are where they are not of now."""
+    """Return the facts about one subject, with their age."""
     words = [f"{fact.predicate} {show(fact.value)}" for fact in facts]
     ages = [t - known.seen[fact] for fact in facts if fact in known.seen]
     age = f" ({max(ages)} steps ago)" if ages and max(ages) > 0 else ""

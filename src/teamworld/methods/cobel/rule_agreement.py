@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from pydantic import BaseModel, Field
 
 from teamworld.language import AgentId, BeliefRule, ParseError, RuleSet, Schema, parse_rule
-from teamworld.methods.cobel.questions import Form
-from teamworld.methods.contract import DecisionContext
+from teamworld.methods.contract import DecisionContext, StrictModel
 from teamworld.reasoning.contract import Question, Sampling
 from teamworld.worlds.contract import View
-
-_RULES: Final = Sampling(temperature=0.0, max_tokens=2000)
 
 Said = TypeVar("Said", bound=BaseModel)
 
 
-class ProposedRules(Form):
+class ProposedRules(StrictModel):
     """Belief rules for a world."""
 
     reasoning: str = Field(default="", description="which things and relations matter, briefly", max_length=2000)
@@ -30,7 +27,7 @@ class ProposedRules(Form):
     )
 
 
-class ReviewedRules(Form):
+class ReviewedRules(StrictModel):
     """What is missing or wrong in proposed rules."""
 
     reasoning: str = Field(default="", description="what you looked at, briefly", max_length=2000)
@@ -46,32 +43,35 @@ class _RuleQuestion(Question[Said]):
     schema: Schema
     rules: ProposedRules | None = None
     """The rules so far."""
-    sampling: ClassVar[Sampling] = _RULES
+    suggestions: str = ""
+    """What the reviewer said of them."""
+    sampling: ClassVar[Sampling] = Sampling(temperature=0.0, max_tokens=2000)
 
     def context(self) -> dict[str, Any]:
-        """Return the task, what facts can state, and the rules so far."""
+        """Return the task, what facts can state, and the rules so far with what was said of them."""
         relations = [
             f"{rel.subject} {rel.predicate} {'|'.join(rel.values)}"
             + (f" (up to {rel.max_values})" if rel.max_values > 1 else "")
             for rel in self.schema.relations
         ]
         before = [] if self.rules is None else [*self.rules.zero_order, *self.rules.first_order]
-        return {"task": self.task, "relations": relations, "before": before}
+        reasoning = self.rules.reasoning if self.rules is not None else ""
+        return {
+            "task": self.task,
+            "relations": relations,
+            "before": before,
+            "reasoning": reasoning,
+            "suggestions": self.suggestions,
+        }
 
 
 @dataclass(frozen=True)
 class ProposeRules(_RuleQuestion[ProposedRules]):
     """Which beliefs are worth keeping?"""
 
-    suggestions: str = ""
-
     kind: ClassVar[str] = "cobel.propose_rules"
     template: ClassVar[str] = "cobel/prompts/propose_rules.md.j2"
     answer: ClassVar[type[BaseModel]] = ProposedRules
-
-    def context(self) -> dict[str, Any]:
-        """Add what the reviewer said of the rules so far."""
-        return super().context() | {"suggestions": self.suggestions}
 
     def rule(self, rng: np.random.Generator) -> ProposedRules:
         """Propose one rule for each of the world's relations, of both orders."""
@@ -96,10 +96,6 @@ class ReviewRules(_RuleQuestion[ReviewedRules]):
     kind: ClassVar[str] = "cobel.review_rules"
     template: ClassVar[str] = "cobel/prompts/review_rules.md.j2"
     answer: ClassVar[type[BaseModel]] = ReviewedRules
-
-    def context(self) -> dict[str, Any]:
-        """Add why the rules were proposed."""
-        return super().context() | {"reasoning": self.rules.reasoning if self.rules is not None else ""}
 
     def rule(self, rng: np.random.Generator) -> ReviewedRules:
         """Be satisfied if each relation of the world has a rule."""
@@ -135,14 +131,7 @@ def read_rules(answer: ProposedRules | None, schema: Schema) -> tuple[BeliefRule
 async def agree_on_rules(moment: DecisionContext, task: str, schema: Schema, rounds: int) -> RuleSet:
     """Return the rules that the first agent proposes and a reviewer is satisfied with, or the last proposal.
 
-    The prompts hold the task and what facts can state and nothing of the instance: in all episodes of a domain they are
-    the same, to the byte, so a run's store of answers gives the same rules without asking again.
-
-    Args:
-        moment: Where reasoners can be asked.
-        task: In words.
-        schema: What facts can state: rules are checked against it.
-        rounds: At most.
+    Prompts hold nothing of the instance, so in later episodes a run's store of answers gives the same rules.
     """
     author, *reviewers = moment.views
     own = {author: moment.views[author]}

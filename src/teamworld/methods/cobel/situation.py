@@ -1,18 +1,15 @@
-"""What can be set, what one agent knows at one decision, and the values that CoBel-World's operations exchange.
-
-The page docs/reference/methods/cobel.md describes the cycle in which they are used.
-"""
+"""CoBel-World's options, the values that its operations exchange, and what an agent knows at one decision."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from teamworld.language import Action, AgentId, Entity, Fact, Facts, GoalId, RuleSet, Schema
+from teamworld.language import Action, AgentId, Entity, Fact, Facts, GoalId, RuleSet
 from teamworld.methods.contract import Message, Variant
 from teamworld.planning.vocabulary import Vocabulary
 from teamworld.worlds.base.beliefs import BeliefDomain
@@ -20,7 +17,7 @@ from teamworld.worlds.contract import Goal, ImpossibleFacts, LatentVariable, Opt
 
 # ---- what can be set
 
-#: Who does an operation: a reasoner that is asked (a language model or the built-in rules), or inference.
+#: Who does an operation: a reasoner that is asked, or inference.
 EngineName: TypeAlias = Literal["questions", "exact"]
 #: What a reasoner or inference can do.
 OPERATIONS: Final = ("hear", "model", "predict", "intents", "assess", "compose", "plan", "replan", "ground")
@@ -95,15 +92,16 @@ class CobelOptions(BaseModel):
         return self.engine if name is None else name
 
 
-_NO_SBR: Final[dict[str, Any]] = {"store": "text", "ruled": False, "first_order": False, "engine": "questions"}
-
 VARIANTS: Final[dict[str, Variant]] = {
     "exact": Variant("all operations by inference: no reasoner is asked", {"engine": "exact"}),
     "original": Variant(
         "as published: plans of others are forgotten after a cycle, two messages an episode, nothing interrupts",
         {"keep": False, "cap": "episode", "interrupt": False, "correct": False, "rules": "agreed", "warn": False},
     ),
-    "no_sbr": Variant("no symbolic beliefs: the dialogue stands for what others know; questions only", _NO_SBR),
+    "no_sbr": Variant(
+        "no symbolic beliefs: the dialogue stands for what others know; questions only",
+        {"store": "text", "ruled": False, "first_order": False, "engine": "questions"},
+    ),
     "no_bbc": Variant("no prediction of teammates' plans: only knowledge is compared", {"foresee": False}),
     "text_store": Variant("what was said is kept as text, not in tables; questions only", {"store": "text"}),
     "no_rules": Variant("beliefs of any form are kept that the world can state", {"ruled": False}),
@@ -134,6 +132,17 @@ class Subplan(NamedTuple):
         """The actions in written form, and the goal."""
         written = "; ".join(map(str, self.actions)) or self.words or "nothing"
         return f"{written} for {self.goal}" if self.goal is not None and self.actions else written
+
+    def options(self, agent: AgentId, domain: BeliefDomain, facts: Facts) -> list[Option]:
+        """Return the actions as options of an agent, with the steps that they are estimated to take."""
+        options = []
+        for action in self.actions:
+            try:
+                steps = domain.estimate_steps(agent, action, facts)
+            except ImpossibleFacts:
+                steps = 1
+            options.append(Option(action, self.goal, max(1, steps)))
+        return options
 
 
 class Announcement(NamedTuple):
@@ -176,7 +185,7 @@ class Assessment(NamedTuple):
     saved: float = 0.0
     """Steps that a message would save."""
     lacking: Mapping[AgentId, tuple[Fact, ...]] = {}
-    """For each teammate concerned the facts that the agent holds and the teammate does not."""
+    """Facts that each teammate concerned does not hold."""
     against: tuple[AgentId, ...] = ()
     """Teammates whose likely plans conflict with the agent's."""
     announces: bool = True
@@ -220,9 +229,9 @@ class Situation:
     """The living agents with their kinds, in the order of the team."""
     rules: RuleSet
     facts: Facts
-    """Zero-order beliefs: what the agent holds of the world."""
+    """Zero-order beliefs."""
     ascribed: Mapping[AgentId, Facts]
-    """First-order beliefs: what the agent believes that each teammate holds of the world."""
+    """First-order beliefs: what each teammate holds of the world."""
     dialogue: tuple[Message, ...] = ()
     """What was said since its last cycle, its own words included."""
     chat: tuple[Message, ...] = ()
@@ -233,7 +242,7 @@ class Situation:
     yields_to: frozenset[AgentId] = frozenset()
     """Teammates whose announcement it gives way to, for they announced first."""
     regrets: Mapping[AgentId, Mapping[Action, float]] = field(default_factory=dict)
-    """For each teammate and action the steps that its moves lost if it is about that action."""
+    """Steps that a teammate's moves lost if it is about an action."""
     subplan: Subplan | None = None
     outcomes: tuple[Outcome, ...] = ()
     """What it did under its subplan."""
@@ -253,11 +262,6 @@ class Situation:
     def teammates(self) -> tuple[AgentId, ...]:
         """The other living agents."""
         return tuple(agent for agent in self.team if agent != self.agent)
-
-    @cached_property
-    def schema(self) -> Schema:
-        """What facts can state."""
-        return self.rules.schema
 
     @cached_property
     def words(self) -> Vocabulary:
@@ -287,7 +291,7 @@ class Situation:
     @cached_property
     def own_options(self) -> list[Option]:
         """The actions of its subplan as options."""
-        return [] if self.subplan is None else plan_options(self.domain, self.agent, self.subplan, self.facts)
+        return [] if self.subplan is None else self.subplan.options(self.agent, self.domain, self.facts)
 
     def dialogue_with(self, teammate: AgentId) -> list[Message]:
         """Return what a teammate said, and what was said to it, since the agent's last cycle."""
@@ -306,20 +310,8 @@ class Situation:
         held = self.ascribed[teammate]
         return tuple(fact for fact in facts if fact not in held)
 
-    def facts_after_telling(self, teammate: AgentId, facts: Sequence[Fact], base: Facts | None = None) -> Facts:
+    def facts_after_telling(self, teammate: AgentId, facts: Sequence[Fact]) -> Facts:
         """Return what a teammate would hold once it is told some facts; what they exclude goes."""
-        held = self.ascribed[teammate] if base is None else base
-        gone = set(self.schema.displaced(held, facts))
+        held = self.ascribed[teammate]
+        gone = set(self.rules.schema.displaced(held, facts))
         return Facts((*(fact for fact in held if fact not in gone), *facts), held.seen)
-
-
-def plan_options(domain: BeliefDomain, agent: AgentId, subplan: Subplan, facts: Facts) -> list[Option]:
-    """Return the actions of a subplan as options, with the steps that they are estimated to take."""
-    options = []
-    for action in subplan.actions:
-        try:
-            steps = domain.estimate_steps(agent, action, facts)
-        except ImpossibleFacts:
-            steps = 1
-        options.append(Option(action, subplan.goal, max(1, steps)))
-    return options

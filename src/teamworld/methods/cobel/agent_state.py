@@ -190,7 +190,7 @@ class AgentState:
             announced={who: plan for who, plan in self.announced.items() if who in team},
             own_announcement=self.own_announcement,
             yields_to=self._yields_to(tuple(team)),
-            regrets={teammate: dict(self.regrets[teammate]) for teammate in teammates if teammate in self.regrets},
+            regrets=self.regrets,
             subplan=self.subplan,
             outcomes=() if self.subplan is None else tuple(filter(self._is_of_subplan, view.history)),
             last_goal=self.last_goal,

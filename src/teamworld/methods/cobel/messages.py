@@ -18,6 +18,7 @@ from teamworld.methods.cobel.prospects import first_actions
 from teamworld.methods.cobel.situation import Assessment, BeliefUpdate, Intent, MessageDraft, Situation, Subplan
 from teamworld.methods.contract import Message
 from teamworld.planning.fetch import wanted_kind
+from teamworld.planning.goals import open_goals
 from teamworld.worlds.contract import WAIT, Domain
 
 #: Steps that a message takes its speaker.
@@ -90,7 +91,7 @@ def untold_facts(situation: Situation) -> tuple[Fact, ...]:
     They are of things that goals are about or want any of, of what the agent has in hand, and of searched places.
     """
     facts, domain, words = situation.facts, situation.domain, situation.words
-    goals = [goal for goal in situation.goals.values() if goal.state == "open"]
+    goals = open_goals(situation.goals.values())
     wanted = {goal.thing for goal in goals if goal.thing is not None}
     latents = [
         latent for held in (facts, *situation.ascribed.values()) for latent in domain.beliefs.latent_variables(held)
@@ -135,7 +136,10 @@ def _of_place(fact: Fact, situation: Situation) -> Iterable[Fact]:
 
 
 def assess(situation: Situation, intents: Mapping[AgentId, Sequence[Intent]]) -> Assessment:
-    """Return the steps that a message would save: by its facts, of teammates in sight, and by its plan."""
+    """Return the steps that a message would save by its facts and by its plan.
+
+    What a teammate out of sight does next is not foreseen, so its facts save that one nothing.
+    """
     facts, t = untold_facts(situation), situation.view.t
     in_sight = [teammate for teammate in situation.teammates if situation.last_met.get(teammate) == t]
     by_facts = {teammate: _steps_saved(situation, teammate, facts, intents.get(teammate, ())) for teammate in in_sight}
@@ -283,7 +287,7 @@ def _warning(situation: Situation, teammate: AgentId) -> tuple[Fact, ...]:
 
 
 def _is_newer(situation: Situation, teammate: AgentId, fact: Fact) -> bool:
-    """Return whether what the agent knows of a fact's subject is newer than what the teammate knows or sees."""
+    """Return whether the agent knows something newer of a fact's subject than the teammate knows or sees."""
     if isinstance(fact.subject, str) or not situation.rules.schema.statable(fact):
         return False
     if situation.domain.beliefs.observation_probability(fact, teammate, situation.facts) >= LIKELY:

@@ -43,6 +43,7 @@ from teamworld.methods.contract import (
     Variant,
 )
 from teamworld.planning.fetch import wanted_kind
+from teamworld.planning.goals import open_goals
 from teamworld.reasoning.contract import Question
 from teamworld.record import Predict
 from teamworld.worlds.base.beliefs import BeliefDomain
@@ -257,7 +258,10 @@ class Cobel(Method):
     # ---- warnings of danger
 
     def _assess_danger(self, moment: DecisionContext, situation: Situation) -> Assessment:
-        """Return who is to be warned, once in so many steps; the agent's own cap does not count."""
+        """Return who is to be warned, once in so many steps.
+
+        Warnings go beyond the agent's own cap, never beyond the rule of the run.
+        """
         state, options = self._states[situation.agent], self._options
         is_due = situation.view.t >= state.warned + messages.WARNED_AHEAD and not state.store.shared
         warns = options.warn and options.gate == "assess" and self._domain.danger is not None
@@ -306,7 +310,7 @@ class Cobel(Method):
     def _execute(self, moment: DecisionContext, agent: AgentId, turn: MessageDraft | NextAction) -> Decision:
         """Send or act, never both: who sends waits for the step."""
         view, state = moment.views[agent], self._states[agent]
-        known = {goal.id for goal in view.goals if goal.state == "open"}
+        known = {goal.id for goal in open_goals(view.goals)}
         if isinstance(turn, MessageDraft):
             text, facts, plan, recipients = turn
             goal = plan.goal if plan is not None and plan.goal in known else None

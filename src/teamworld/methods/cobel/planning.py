@@ -51,7 +51,10 @@ def after_step(intents: Mapping[H, float], regrets: Mapping[H, float], beta: flo
 
 
 def after_word(intents: Mapping[H, float], announced: H, trust: float) -> dict[H, float]:
-    """Return the posterior once a plan was announced, which is carried out with the probability ``trust``."""
+    """Return the posterior once a plan was announced, which is carried out with the probability ``trust``.
+
+    The other intents share the rest.
+    """
     if announced not in intents:
         return {option: p * (1 - trust) for option, p in intents.items()} | {announced: trust if intents else 1.0}
     if len(intents) == 1:
@@ -184,16 +187,11 @@ def _uncrowded(goal: Goal | None, others: float) -> float:
 
 def _unspoilt(situation: Situation, option: Option, others: Iterable[Intent]) -> float:
     """Return the share of an option's worth that is left beside likely intents."""
-    left = 1.0
+    cost, left = situation.domain.beliefs.conflict_cost, 1.0
     for other in others:
-        left *= 1 - other.weight * conflict_share(situation, option, other.option)
+        whole = max(1, min(option.steps, other.option.steps))
+        left *= 1 - other.weight * min(1.0, cost(option, other.option, situation.facts) / whole)
     return max(FLOOR, left)
-
-
-def conflict_share(situation: Situation, option: Option, other: Option) -> float:
-    """Return the share of an option that is lost if another agent does another one, from 0 to 1."""
-    whole = max(1, min(option.steps, other.steps))
-    return min(1.0, situation.domain.beliefs.conflict_cost(option, other, situation.facts) / whole)
 
 
 def _agent_steps(situation: Situation, agent: AgentId, prospect: Prospect, others: Sequence[Intent]) -> float:
@@ -221,7 +219,10 @@ def _arrival(situation: Situation, agent: AgentId, goal: GoalId, others: Sequenc
 
 
 def steps_to_goal(situation: Situation, agent: AgentId, goal: GoalId) -> int:
-    """Return the steps of an agent's nearest option for a goal, else those of the agent that thinks of it."""
+    """Return the steps of an agent's nearest option for a goal.
+
+    If none is known: those of the agent that thinks of it, else all steps that are left.
+    """
     for nearest in (agent, situation.agent):
         prospects = outlook(situation, nearest, situation.facts)
         steps = [p.near for p in prospects if p.goal == goal and p.near is not None]
@@ -236,7 +237,10 @@ def _workers(others: Iterable[Intent], goal: GoalId | None) -> float:
 
 
 def _goes_first(situation: Situation, other: Intent, prospect: Prospect) -> bool:
-    """Return whether the agent gives way to a teammate that announced the same first, or that is nearer."""
+    """Return whether the agent gives way to a teammate that announced the same first, or that is nearer.
+
+    If both gave way, they would change places for ever.
+    """
     if other.agent in situation.announced:
         return other.agent in situation.yields_to
     far, near = prospect.first, other.option.steps

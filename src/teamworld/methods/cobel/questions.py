@@ -40,6 +40,7 @@ from teamworld.methods.cobel.situation import (
 from teamworld.methods.contract import Message, StrictModel
 from teamworld.planning.action_parser import action_text, read_action
 from teamworld.planning.candidates import complete_action
+from teamworld.planning.goals import open_goals
 from teamworld.reasoning.contract import Question, Sampling
 from teamworld.worlds.contract import WAIT, LatentVariable, Option, View
 
@@ -124,7 +125,10 @@ class Act(StrictModel):
 
 @dataclass(frozen=True)
 class BeliefQuestion(Question[Said], Generic[Said, Result]):
-    """One operation on beliefs; subclasses name their kind, which is the prompt's file too, as class arguments."""
+    """One operation on beliefs, and what every prompt of an agent at work shows.
+
+    Arguments of a subclass name its kind, which is its prompt's file too, its operation, and its class variables.
+    """
 
     respondent: AgentId = field(init=False)
     views: Mapping[AgentId, View] = field(init=False)
@@ -174,7 +178,7 @@ class BeliefQuestion(Question[Said], Generic[Said, Result]):
             "team": {kind: [agent for agent in situation.team if situation.team[agent] == kind] for kind in kinds},
             "task": situation.task,
             "abilities": [schema for schema in situation.view.abilities if schema.verb != "talk"],
-            "goals": [goal for goal in situation.goals.values() if goal.state == "open"],
+            "goals": open_goals(situation.goals.values()),
             "progress": describe_beliefs(situation, situation.agent),
             "steps_left": situation.view.steps_left,
             "subplan": situation.subplan.text if situation.subplan is not None else "",
@@ -275,7 +279,7 @@ class _Planning(BeliefQuestion[Plans, Subplan], answer=Plans, sampling=_PLAN):
     def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
         """Offer the options and the open goals."""
         if field == "goal":
-            return [*(goal.id for goal in self.situation.goals.values() if goal.state == "open"), None]
+            return [*(goal.id for goal in open_goals(self.situation.goals.values())), None]
         return [str(option.action) for option in self.situation.view.options] if field == "steps" else ()
 
 

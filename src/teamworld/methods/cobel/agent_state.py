@@ -122,7 +122,8 @@ class AgentState:
         """Take in what a message says of the world, and its plan."""
         source = f"message:{message.id}"
         trust = self.options.trust
-        self.store.hear((BeliefEntry(fact, trust, message.t, "told", (source,)) for fact in update.beliefs), view)
+        entries = (BeliefEntry(fact, trust, message.t, "told", (source,)) for fact in update.beliefs)
+        self.store.hear(entries, view)
         if update.plan is not None and update.plan.actions:
             self.announced[message.sender] = self.announce(message.sender, update.plan, message.t, view)
             self.announced_since.add(message.sender)
@@ -131,7 +132,8 @@ class AgentState:
         """Take in what a teammate knows after the dialogue."""
         ids = tuple(f"message:{said.id}" if said.id >= 0 else f"said:{said.t}" for said in self.dialogue)
         if teammate in self.store.ascribed:
-            self.store.ascribed[teammate].add(BeliefEntry(fact, 1.0, t, "told", ids) for fact in update.beliefs)
+            entries = (BeliefEntry(fact, 1.0, t, "told", ids) for fact in update.beliefs)
+            self.store.ascribed[teammate].add(entries)
 
     # ---- plans
 
@@ -162,7 +164,8 @@ class AgentState:
             return frozenset(self.announced)
         order = {agent: place for place, agent in enumerate(team)}
         own = self.own_announcement.t, order[self.agent]
-        return frozenset(who for who, plan in self.announced.items() if (plan.t, order.get(who, len(order))) < own)
+        theirs = {who: (plan.t, order.get(who, len(order))) for who, plan in self.announced.items()}
+        return frozenset(who for who, place in theirs.items() if place < own)
 
     def may_speak(self) -> bool:
         """Return whether its own cap leaves it a message."""

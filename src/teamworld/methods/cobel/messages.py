@@ -93,10 +93,10 @@ def untold_facts(situation: Situation) -> tuple[Fact, ...]:
     facts, domain, words = situation.facts, situation.domain, situation.words
     goals = open_goals(situation.goals.values())
     wanted = {goal.thing for goal in goals if goal.thing is not None}
-    latents = [
-        latent for held in (facts, *situation.ascribed.values()) for latent in domain.beliefs.latent_variables(held)
-    ]
-    values = [value.fact for latent in latents for value in latent.values]
+    values: list[Fact] = []
+    for held in (facts, *situation.ascribed.values()):
+        for latent in domain.beliefs.latent_variables(held):
+            values += [value.fact for value in latent.values]
     kinds = {wanted_kind(goal) for goal in goals}
     kinds |= {fact.subject.kind for fact in values if isinstance(fact.subject, Entity)}
     left = {value.fact.value for latent in situation.latents for value in latent.values}
@@ -142,8 +142,9 @@ def assess(situation: Situation, intents: Mapping[AgentId, Sequence[Intent]]) ->
     """
     facts, t = untold_facts(situation), situation.view.t
     in_sight = [teammate for teammate in situation.teammates if situation.last_met.get(teammate) == t]
-    by_facts = {teammate: _steps_saved(situation, teammate, facts, intents.get(teammate, ())) for teammate in in_sight}
-    is_asked = situation.options.by("plan") == "questions"  # no prompt shows what others will do: nobody expects it
+    by_facts = {agent: _steps_saved(situation, agent, facts, intents.get(agent, ())) for agent in in_sight}
+    # No prompt of a plan shows what others will do: nobody expects it.
+    is_asked = situation.options.by("plan") == "questions"
     by_plan = {
         teammate: _steps_lost(situation, intents.get(teammate, ()), is_expected=not is_asked)
         for teammate in (situation.teammates if is_asked else in_sight)
@@ -166,7 +167,8 @@ def assess(situation: Situation, intents: Mapping[AgentId, Sequence[Intent]]) ->
 def assess_all(situation: Situation) -> Assessment:
     """Return all that could be told, unassessed: for gates that do not ask what it is worth."""
     facts = untold_facts(situation)
-    return Assessment(False, lacking={agent: situation.missing_from(agent, facts) for agent in situation.teammates})
+    lacking = {agent: situation.missing_from(agent, facts) for agent in situation.teammates}
+    return Assessment(False, lacking=lacking)
 
 
 def _steps_lost(situation: Situation, intents: Iterable[Intent], *, is_expected: bool) -> float:

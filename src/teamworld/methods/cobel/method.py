@@ -74,7 +74,7 @@ class Cobel(Method):
         self._schema = Schema(briefing.domain.relations, briefing.spec.agents)
         rules = RuleSet.of(self._schema)
         self._is_agreed = options.rules == "schema" or not options.ruled or options.store == "text"
-        #: Plans that are inferred cost no question, so they are made anew whenever something new is known.
+        #: Inferred plans cost no question: they are made anew whenever something new is known.
         self._infers = options.by("plan") == "exact"
         is_shared = briefing.spec.memory == "team"
         self._states: dict[AgentId, AgentState] = {}
@@ -108,7 +108,8 @@ class Cobel(Method):
         situation = self._situation(moment, agent)
         news = [fact for message in self._unread(moment, agent) for fact in message.facts]
         known = Facts((*situation.facts, *news), situation.facts.seen)
-        before, after = (messages.harm_probability(self._domain, agent, held) for held in (situation.facts, known))
+        before = messages.harm_probability(self._domain, agent, situation.facts)
+        after = messages.harm_probability(self._domain, agent, known)
         return after > before or self._assess_danger(moment, situation).speaks
 
     def _unread(self, moment: DecisionContext, agent: AgentId) -> list[Message]:
@@ -191,7 +192,8 @@ class Cobel(Method):
         if self._options.store == "tables":
             for message in situation.dialogue:
                 if message.sender != situation.agent:
-                    update = await self._solve(moment, questions.ReadMessage(situation, message.sender, (message,)))
+                    reading = questions.ReadMessage(situation, message.sender, (message,))
+                    update = await self._solve(moment, reading)
                     state.learn(message, update, view)
                     if update.beliefs and self._infers and self._options.interrupt:
                         state.subplan = None
@@ -296,7 +298,8 @@ class Cobel(Method):
         fresh, state.announced_since = state.announced_since & situation.yields_to, set()
         if situation.subplan is None or not self._options.foresee or not self._options.keep:
             return False
-        theirs = [intent.option for teammate in fresh for intent in planning.announced_intents(situation, teammate)]
+        intents = (intent for teammate in fresh for intent in planning.announced_intents(situation, teammate))
+        theirs = [intent.option for intent in intents]
         return self._do_conflict(situation.own_options, theirs, situation.facts)
 
     def _team(self, moment: DecisionContext) -> dict[AgentId, str]:

@@ -56,11 +56,13 @@ def after_word(intents: Mapping[H, float], announced: H, trust: float) -> dict[H
     The other intents share the rest.
     """
     if announced not in intents:
-        return {option: p * (1 - trust) for option, p in intents.items()} | {announced: trust if intents else 1.0}
+        others = {option: p * (1 - trust) for option, p in intents.items()}
+        return others | {announced: trust if intents else 1.0}
     if len(intents) == 1:
         return dict(intents)
     wrong = (1 - trust) / (len(intents) - 1)
-    return _normal({option: p * (trust if option == announced else wrong) for option, p in intents.items()}, intents)
+    weights = {option: p * (trust if option == announced else wrong) for option, p in intents.items()}
+    return _normal(weights, intents)
 
 
 def likeliest(intents: Mapping[H, float], most: int) -> list[tuple[H, float]]:
@@ -80,7 +82,8 @@ def predict_intents(situation: Situation, teammate: AgentId, most: int) -> list[
     rates = {action: prospect.rate for action, prospect in prospects.items()}
     joint = {action: prospect for action, prospect in prospects.items() if prospect.need > 1}
     if joint:
-        others = [item for other in situation.team if other != teammate for item in expect_alone(situation, other)]
+        partners = (agent for agent in situation.team if agent != teammate)
+        others = [intent for partner in partners for intent in expect_alone(situation, partner)]
         rates |= {action: p.gain / _agent_steps(situation, teammate, p, others) for action, p in joint.items()}
     announcement = situation.announced.get(teammate)
     intents = []
@@ -116,7 +119,8 @@ def expect_alone(situation: Situation, agent: AgentId) -> list[Intent]:
     prospects = first_actions(situation, agent, situation.facts_of(agent))
     is_self = agent == situation.agent
     announcement = situation.own_announcement if is_self else situation.announced.get(agent)
-    table = _posterior(situation, agent, {a: prospect.rate for a, prospect in prospects.items()}, announcement)
+    rates = {action: prospect.rate for action, prospect in prospects.items()}
+    table = _posterior(situation, agent, rates, announcement)
     return [Intent(agent, prospects[a].option, weight) for a, weight in table.items() if a in prospects]
 
 
@@ -245,7 +249,8 @@ def _goes_first(situation: Situation, other: Intent, prospect: Prospect) -> bool
         return other.agent in situation.yields_to
     far, near = prospect.first, other.option.steps
     if prospect.near is not None and prospect.goal is not None and other.option.goal == prospect.goal:
-        far, near = prospect.near, steps_to_goal(situation, other.agent, prospect.goal)  # who is there has much to do
+        # Who is at the goal has much to do there: what counts is the way to it.
+        far, near = prospect.near, steps_to_goal(situation, other.agent, prospect.goal)
     order = list(situation.team)
     return (near, order.index(other.agent)) < (far, order.index(situation.agent))
 

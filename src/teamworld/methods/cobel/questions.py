@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Final, Generic, Literal, TypeVar, cast
 
 import numpy as np
 from pydantic import BaseModel, Field
@@ -127,7 +127,7 @@ class Act(StrictModel):
 class BeliefQuestion(Question[Said], Generic[Said, Result]):
     """One operation on beliefs, and what every prompt of an agent at work shows.
 
-    Arguments of a subclass name its kind, which is its prompt's file too, its operation, and its class variables.
+    Arguments of a subclass set its kind, which is its prompt's file too, and its class variables.
     """
 
     respondent: AgentId = field(init=False)
@@ -136,6 +136,8 @@ class BeliefQuestion(Question[Said], Generic[Said, Result]):
 
     operation: ClassVar[str]
     """The option that says whether it is asked or inferred."""
+    nothing: ClassVar[BaseModel]
+    """The answer for when nothing usable came."""
 
     def __init_subclass__(cls, kind: str = "", **settings: Any) -> None:
         super().__init_subclass__()
@@ -168,6 +170,10 @@ class BeliefQuestion(Question[Said], Generic[Said, Result]):
         """Accept every answer: lines that are no beliefs are left out."""
         return None
 
+    def fallback(self) -> Said:
+        """Return the answer that concludes, knows or says nothing."""
+        return cast("Said", self.nothing)
+
     def context(self) -> dict[str, Any]:
         """Return the team, its task, the goals, and what the agent holds of the world."""
         situation = self.situation
@@ -198,7 +204,12 @@ class BeliefQuestion(Question[Said], Generic[Said, Result]):
 
 @dataclass(frozen=True)
 class ReadMessage(
-    BeliefQuestion[Update, BeliefUpdate], kind="zero_order", operation="hear", answer=Update, sampling=_READ
+    BeliefQuestion[Update, BeliefUpdate],
+    kind="zero_order",
+    operation="hear",
+    answer=Update,
+    nothing=Update(),
+    sampling=_READ,
 ):
     """Zero-order update: what can I learn from this message?"""
 
@@ -236,10 +247,6 @@ class ReadMessage(
             return BeliefUpdate(facts)
         actions = read_steps(answer.plan, self.situation)
         return BeliefUpdate(facts, Subplan(actions, self.read_goal(answer.goal), " then ".join(answer.plan)[:300]))
-
-    def fallback(self) -> Update:
-        """Conclude nothing."""
-        return Update()
 
 
 @dataclass(frozen=True)
@@ -306,7 +313,8 @@ class RemakePlan(_Planning, kind="replan", operation="replan"):
 
     def context(self) -> dict[str, Any]:
         """Add what was announced, and who announced first."""
-        announced = {teammate: announcement.subplan.text for teammate, announcement in self.situation.announced.items()}
+        plans = self.situation.announced.items()
+        announced = {teammate: plan.subplan.text for teammate, plan in plans}
         return super().context() | {"announced": announced, "first": sorted(self.situation.yields_to)}
 
     def infer(self) -> Subplan:
@@ -321,7 +329,12 @@ class RemakePlan(_Planning, kind="replan", operation="replan"):
 
 @dataclass(frozen=True)
 class PredictIntents(
-    BeliefQuestion[Guesses, Sequence[Intent]], kind="intents", operation="intents", answer=Guesses, sampling=_PLAN
+    BeliefQuestion[Guesses, Sequence[Intent]],
+    kind="intents",
+    operation="intents",
+    answer=Guesses,
+    nothing=Guesses(subplans=()),
+    sampling=_PLAN,
 ):
     """Prediction of a teammate: in its place, what would I do next?"""
 
@@ -368,21 +381,25 @@ class PredictIntents(
             return "no step could be read: write one to three actions such as those you can do"
         return None
 
-    def fallback(self) -> Guesses:
-        """Know nothing."""
-        return Guesses(subplans=())
-
 
 @dataclass(frozen=True)
-class Assess(BeliefQuestion[Judged, Assessment], kind="assess", operation="assess", answer=Judged, sampling=_READ):
+class Assess(
+    BeliefQuestion[Judged, Assessment],
+    kind="assess",
+    operation="assess",
+    answer=Judged,
+    nothing=Judged(answer="no"),
+    sampling=_READ,
+):
     """Assessment: do our plans conflict, or does a teammate lack what I know, so that it matters?"""
 
     intents: Mapping[AgentId, tuple[Intent, ...]]
 
     def context(self) -> dict[str, Any]:
         """Add what every teammate holds as the agent believes, and its likely subplans."""
-        likely = {teammate: [intent.subplan.text for intent in intents] for teammate, intents in self.intents.items()}
-        return super().context() | {"minds": self.ascribed(self.situation.teammates), "likely": likely}
+        minds = self.ascribed(self.situation.teammates)
+        likely = {agent: [intent.subplan.text for intent in intents] for agent, intents in self.intents.items()}
+        return super().context() | {"minds": minds, "likely": likely}
 
     def infer(self) -> Assessment:
         """Return what a message would save, and of what."""
@@ -390,10 +407,10 @@ class Assess(BeliefQuestion[Judged, Assessment], kind="assess", operation="asses
 
     def write(self, result: Assessment) -> Judged:
         """Write whether a message saves more steps than it takes."""
-        return Judged(
-            answer="yes" if result.speaks else "no",
-            misaligned=tuple(str(Belief((self.respondent,), f)) for f in result.facts)[:20] if result.speaks else (),
-        )
+        if not result.speaks:
+            return Judged(answer="no")
+        beliefs = (Belief((self.respondent,), fact) for fact in result.facts[:20])
+        return Judged(answer="yes", misaligned=tuple(map(str, beliefs)))
 
     def read(self, answer: Judged) -> Assessment:
         """Return the assessment, with those facts that the agent holds."""
@@ -407,14 +424,15 @@ class Assess(BeliefQuestion[Judged, Assessment], kind="assess", operation="asses
             against=situation.teammates if speaks else (),
         )
 
-    def fallback(self) -> Judged:
-        """Send no message."""
-        return Judged(answer="no")
-
 
 @dataclass(frozen=True)
 class WriteMessage(
-    BeliefQuestion[Words, MessageDraft], kind="message", operation="compose", answer=Words, sampling=_PLAN
+    BeliefQuestion[Words, MessageDraft],
+    kind="message",
+    operation="compose",
+    answer=Words,
+    nothing=Words(message=""),
+    sampling=_PLAN,
 ):
     """Message: how do I tell them?"""
 
@@ -436,15 +454,12 @@ class WriteMessage(
     def read(self, answer: Words) -> MessageDraft:
         """Return the message, with all facts that it is about."""
         plan = self.situation.subplan if self.assessment.announces else None
-        return MessageDraft(answer.message.strip()[: self.situation.options.length], self.assessment.facts, plan, None)
+        text = answer.message.strip()[: self.situation.options.length]
+        return MessageDraft(text, self.assessment.facts, plan, None)
 
     def check(self, answer: Words) -> str | None:
         """Refuse an empty message."""
         return None if answer.message.strip() else "the message is empty"
-
-    def fallback(self) -> Words:
-        """Say nothing."""
-        return Words(message="")
 
 
 @dataclass(frozen=True)

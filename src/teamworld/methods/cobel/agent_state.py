@@ -1,4 +1,4 @@
-"""What one agent carries from step to step: its beliefs, the dialogue, its subplan, announced plans."""
+"""What one agent carries from step to step."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from teamworld.methods.contract import Message
 from teamworld.record import Believe, HeldBelief
 from teamworld.worlds.contract import ImpossibleFacts, Outcome, View
 
-#: Probability that a teammate holds what it neither saw nor was told, as far as is known.
+#: Probability that a teammate holds what it neither saw nor was told.
 LACKING: Final = 0.05
 #: Messages that an agent remembers: what prompts of the text store show.
 CHAT: Final = 30
-#: Steps after which an announced plan is taken to be over, beyond those that it was estimated to take.
+#: Steps beyond its estimate after which an announced plan is over.
 SLACK: Final = 3
 #: Share of a teammate's lost steps that still counts a step later: it may have changed its intent.
 FADING: Final = 0.8
@@ -29,7 +29,7 @@ FADING: Final = 0.8
 
 @dataclass
 class AgentState:
-    """What one agent carries from step to step; nobody else reads it."""
+    """What one agent carries from step to step: beliefs, dialogue, subplan, announced plans."""
 
     agent: AgentId
     store: BeliefStore
@@ -138,7 +138,7 @@ class AgentState:
     # ---- plans
 
     def announce(self, agent: AgentId, subplan: Subplan, t: int, view: View) -> Announcement:
-        """Return the announcement of a subplan, with the steps that it is estimated to take."""
+        """Return the announcement of a subplan, with its estimated steps."""
         options = subplan.options(agent, self.store.domain, self.store.facts(view))
         return Announcement(subplan, t, max(1, sum(option.steps for option in options)))
 

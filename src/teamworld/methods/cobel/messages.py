@@ -35,7 +35,7 @@ _PLAN = re.compile(r"I will: (.{1,400}?)\.(?:\s|$)")
 
 
 def read_messages(situation: Situation, teammate: AgentId, said: Iterable[Message]) -> BeliefUpdate:
-    """Return the facts that some messages carry, and a teammate's last plan, which is never a fact."""
+    """Return the facts of some messages, and a teammate's last plan, which is no fact."""
     facts, plan = dict[Fact, None](), None
     for message in said:
         facts.update(dict.fromkeys(fact for fact in message.facts if situation.rules.schema.statable(fact)))
@@ -60,7 +60,7 @@ def read_plan(message: Message) -> Subplan | None:
 
 
 def draft_message(situation: Situation, assessment: Assessment) -> MessageDraft:
-    """Return the message: what the others do not know, and the agent's subplan, within the length."""
+    """Return the message: what others lack, and the subplan, within the length."""
     subplan, options = situation.subplan, situation.options
     plan = subplan if assessment.announces and subplan and subplan.actions not in ((), (WAIT,)) else None
     facts = list(assessment.facts)
@@ -86,7 +86,7 @@ def word_message(facts: Sequence[Fact], plan: Subplan | None) -> str:
 
 
 def untold_facts(situation: Situation) -> tuple[Fact, ...]:
-    """Return facts that matter to goals and that some teammate does not hold, as many as fit into a message.
+    """Return facts that matter to goals and that some teammate lacks, as many as fit into a message.
 
     They are of things that goals are about or want any of, of what the agent has in hand, and of searched places.
     """
@@ -165,7 +165,7 @@ def assess(situation: Situation, intents: Mapping[AgentId, Sequence[Intent]]) ->
 
 
 def assess_all(situation: Situation) -> Assessment:
-    """Return all that could be told, unassessed: for gates that do not ask what it is worth."""
+    """Return all that could be told, for gates that do not assess it."""
     facts = untold_facts(situation)
     lacking = {agent: situation.missing_from(agent, facts) for agent in situation.teammates}
     return Assessment(False, lacking=lacking)
@@ -219,7 +219,7 @@ def _choices(situation: Situation, teammate: AgentId, held: Facts) -> dict[Actio
 def _steps_in_vain(
     situation: Situation, teammate: AgentId, held: Facts, likelihood: Mapping[Action, float]
 ) -> float | None:
-    """Return the steps that a teammate who holds this is expected to lose on what it does next, if anything."""
+    """Return the steps that a teammate who holds this is expected to lose in its next action, if any."""
     weights = {a: weight * likelihood.get(a, 1.0) for a, weight in _choices(situation, teammate, held).items()}
     whole = fsum(weights.values())
     if whole <= 0:
@@ -242,7 +242,7 @@ def _steps_in_vain(
 
 
 def others_can_say(situation: Situation, assessment: Assessment) -> bool:
-    """Return whether a teammate before the agent in the team holds all the facts and can announce the conflict."""
+    """Return whether a teammate before the agent in the team can say the same."""
     facts, against = assessment.facts, assessment.against
     return any(
         not situation.missing_from(teammate, facts)
@@ -255,7 +255,7 @@ def others_can_say(situation: Situation, assessment: Assessment) -> bool:
 
 
 def harm_probability(domain: Domain, agent: AgentId, facts: Facts) -> float:
-    """Return the probability that an agent is harmed soon where it is; 0 in worlds that harm nobody."""
+    """Return the probability that an agent is harmed soon; 0 in worlds that harm nobody."""
     return 0.0 if domain.danger is None else domain.danger.harm_probability(agent, WARNED_AHEAD, facts)
 
 

@@ -1,4 +1,4 @@
-"""CoBel-World: symbolic beliefs about the world and about each other's beliefs, and talk only where these conflict.
+"""CoBel-World: symbolic beliefs of the world and of each other; talk only where these conflict.
 
 Each agent goes through the paper's cycle: update beliefs of the world (zero order) and of what teammates hold (first
 order), plan, predict teammates, assess miscoordination, then speak or act. The options say which of these operations
@@ -116,7 +116,7 @@ class Cobel(Method):
         return [message for message in moment.inbox(agent) if message.id not in self._states[agent].heard]
 
     def _conflicts(self, moment: DecisionContext, agent: AgentId, message: Message) -> bool:
-        """Return whether a message announces a plan that conflicts with what the agent is doing."""
+        """Return whether a message announces a plan that conflicts with the agent's."""
         announced, plan = messages.read_plan(message), moment.running[agent]
         if announced is None:
             return False
@@ -131,7 +131,7 @@ class Cobel(Method):
     # ---- the cycle
 
     async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
-        """One step: all agents that are free think at the same time, then speak or act in order."""
+        """Let all free agents think at the same time, then speak or act in order."""
         if not self._is_agreed:
             self._is_agreed = True
             rules = await agree_on_rules(moment, self._spec.task, self._schema, self._options.rounds)
@@ -176,12 +176,12 @@ class Cobel(Method):
             situation = self._situation(moment, agent)
         else:
             following = NextAction(questions.nearest_option(view).action)
-        if not self._options.keep:  # as published, announced plans are forgotten at the end of the cycle
+        if not self._options.keep:  # as published
             state.announced.clear()
         return following
 
     async def _solve(self, moment: DecisionContext, question: BeliefQuestion[Said, Result]) -> Result:
-        """Carry out an operation on beliefs: infer its result, or ask for it, as the options say."""
+        """Infer the result of an operation, or ask for it, as the options say."""
         if self._options.by(question.operation) == "exact":
             return question.infer()
         return question.read(await moment.ask(question))

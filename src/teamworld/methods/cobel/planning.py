@@ -16,11 +16,11 @@ from teamworld.methods.cobel.situation import Announcement, Intent, NextAction, 
 from teamworld.planning.candidates import complete_action
 from teamworld.worlds.contract import WAIT, Goal, Option
 
-#: By how much more a goal counts that the agent is at already, so that nobody wavers between equals.
+#: Factor of the goal that the agent is at already, so that nobody wavers.
 STICK: Final = 1.3
-#: Share of its gain that a prospect keeps where others are expected to suffice: they may not come.
+#: Share of its gain that a prospect keeps where others suffice: they may not come.
 CROWDED: Final = 0.1
-#: Share of its worth that a prospect keeps though teammates are sure to be first: they may do something else.
+#: Share of its worth that a prospect keeps where others are sure to be first.
 FLOOR: Final = 0.1
 #: Utility that a place in the order of the world's options costs, relative to the best option.
 RANK: Final = 0.02
@@ -151,7 +151,7 @@ def best_subplan(situation: Situation, others: Sequence[Intent]) -> Subplan:
 
 
 def _retry_place(situation: Situation, prospect: Prospect) -> tuple[Action, ...]:
-    """Return what takes the agent's place anew where what it would do there has just failed: others may be shut out."""
+    """Return what takes the agent's place anew where its action has just failed: agents may block each other."""
     view, hold = situation.view, prospect.hold
     last = view.history[-1] if view.history else None
     failed = last is not None and last.status == "failed" and last.action == complete_action(prospect.actions[0], view)
@@ -199,7 +199,7 @@ def _unspoilt(situation: Situation, option: Option, others: Iterable[Intent]) ->
 
 
 def _agent_steps(situation: Situation, agent: AgentId, prospect: Prospect, others: Sequence[Intent]) -> float:
-    """Return the agent-steps of all who are lacking at a goal that takes several, with those lost in waiting."""
+    """Return the agent-steps of all who lack at a joint goal, with those lost in waiting."""
     cost, goal = situation.domain.beliefs.conflict_cost, prospect.goal
     partners = [other for other in others if other.option.goal == goal]
     lost = fsum(other.weight * cost(prospect.option, other.option, situation.facts) for other in partners)

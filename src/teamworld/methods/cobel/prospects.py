@@ -157,7 +157,7 @@ class _Search:
         return [run for run in (self._simulate(plan.actions).trimmed for plan in plans) if run.ok]
 
     def _needless_prospects(self) -> Iterable[Prospect]:
-        """Yield the same as prospects, in the world's order: by steps alone a wait would come before a long way."""
+        """Yield the same as prospects, in the world's order: by steps a wait would come first."""
         most = math.inf
         for run in self._needless():
             aside = _aside(run)
@@ -184,7 +184,7 @@ def outlook(situation: Situation, agent: AgentId, facts: Facts) -> tuple[Prospec
 
 
 def first_actions(situation: Situation, agent: AgentId, facts: Facts) -> dict[Action, Prospect]:
-    """Return the best prospect that begins with each action of an agent that believes some facts."""
+    """Return the best prospect that begins with each action."""
     best: dict[Action, Prospect] = {}
     for prospect in outlook(situation, agent, facts):
         old = best.get(prospect.actions[0])

@@ -292,10 +292,10 @@ class _Planning(BeliefQuestion[Plans, Subplan], answer=Plans, sampling=_PLAN):
 
 @dataclass(frozen=True)
 class MakePlan(_Planning, kind="plan", operation="plan"):
-    """Prediction of the world and active planning: where may what is missing be, and what do I do next?"""
+    """Prediction and active planning: where may what is missing be, what do I do next?"""
 
     def infer(self) -> Subplan:
-        """Return what is worth most a step; intents count unless it is asked: no prompt shows them."""
+        """Return what is worth most a step; no prompt shows intents, so they count only without one."""
         is_asked = self.situation.options.by(self.operation) == "questions"
         teammates = () if is_asked else self.situation.teammates
         return planning.best_subplan(self.situation, planning.expected_intents(self.situation, teammates))
@@ -391,7 +391,7 @@ class Assess(
     nothing=Judged(answer="no"),
     sampling=_READ,
 ):
-    """Assessment: do our plans conflict, or does a teammate lack what I know, so that it matters?"""
+    """Assessment: do our plans conflict, or does a teammate lack what matters?"""
 
     intents: Mapping[AgentId, tuple[Intent, ...]]
 
@@ -479,7 +479,7 @@ class Ground(BeliefQuestion[Act, NextAction], kind="act", operation="ground", an
         return super().context() | {"actions": self.actions, "past": self.situation.outcomes, "keyword": DONE}
 
     def infer(self) -> NextAction:
-        """Return the subplan's next action that can start; where none can, the subplan is done."""
+        """Return the subplan's next action; none where none can start."""
         return planning.next_action(self.situation)
 
     def write(self, result: NextAction) -> Act:
@@ -538,7 +538,7 @@ def _is_done(answer: Act) -> bool:
 
 
 def nearest_option(view: View) -> Option:
-    """Return the nearest option that is neither to wait nor to talk; to wait if there is none."""
+    """Return the nearest option but to wait or to talk; to wait if there is none."""
     options = [option for option in view.options if option.action.verb not in ("wait", "talk")]
     return min(options, key=lambda option: option.steps, default=Option(WAIT, None, 1))
 

@@ -48,7 +48,7 @@ class _RuleQuestion(Question[Said]):
     sampling: ClassVar[Sampling] = Sampling(temperature=0.0, max_tokens=2000)
 
     def context(self) -> dict[str, Any]:
-        """Return the task, what facts can state, and the rules so far with what was said of them."""
+        """Return the task, what facts can state, and the rules so far."""
         relations = [
             f"{rel.subject} {rel.predicate} {'|'.join(rel.values)}"
             + (f" (up to {rel.max_values})" if rel.max_values > 1 else "")
@@ -115,7 +115,7 @@ class ReviewRules(_RuleQuestion[ReviewedRules]):
 
 
 def read_rules(answer: ProposedRules | None, schema: Schema) -> tuple[BeliefRule, ...]:
-    """Return the rules of an answer that can be read and that the world has relations for, each once."""
+    """Return the rules that can be read and that the world has relations for."""
     empty, rules = RuleSet((), schema), list[BeliefRule]()
     for order, lines in enumerate((answer.zero_order, answer.first_order) if answer is not None else ()):
         for line in lines:

@@ -32,4 +32,6 @@ def traces(pattern: str) -> list[Path]:
 def episodes() -> dict[int, Episode]:
     """Return the episodes by the number of their task in the original set."""
     listed = json.loads((FOLDER / "index.json").read_text(encoding="utf-8"))["episodes"]
-    return {one["task_id"]: episode for one, episode in zip(listed, official_episodes.episodes(FOLDER), strict=True)}
+    return {
+        entry["task_id"]: episode for entry, episode in zip(listed, official_episodes.episodes(FOLDER), strict=True)
+    }

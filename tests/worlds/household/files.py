@@ -91,7 +91,7 @@ def original(episode: Episode, **changes: Any) -> dict[str, Any]:
 
 def edges(home: Home) -> list[tuple[int, str, int]]:
     """Return the edges of a home: everything's place and room, and what doors join."""
-    found: list[tuple[int, str, int]] = [(id_, relation, parent) for id_, (relation, parent) in home.parent.items()]
-    found += [(id_, "INSIDE", room) for id_, room in home.room.items() if id_ not in home.rooms]
-    found += [(door.id, "BETWEEN", room) for door in home.doors for room in door.rooms]
-    return sorted(set(found))
+    relations: list[tuple[int, str, int]] = [(id_, relation, parent) for id_, (relation, parent) in home.parent.items()]
+    relations += [(id_, "INSIDE", room) for id_, room in home.room.items() if id_ not in home.rooms]
+    relations += [(door.id, "BETWEEN", room) for door in home.doors for room in door.rooms]
+    return sorted(set(relations))

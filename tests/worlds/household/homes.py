@@ -69,11 +69,11 @@ def flat() -> Home:
     }
     return Home(
         name="flat",
-        nodes={one.id: one for one in nodes},
+        nodes={item.id: item for item in nodes},
         rooms=(KITCHEN, LIVING),
         doors=(Door(DOOR, (KITCHEN, LIVING), 3.0, 0.0, across_x=True),),
         parent=parent,
-        room={one.id: LIVING if one.box.x > 3 else KITCHEN for one in nodes},
+        room={item.id: LIVING if item.box.x > 3 else KITCHEN for item in nodes},
         opened=frozenset({DOOR}),
     )
 
@@ -94,10 +94,10 @@ def studio() -> Home:
     )
     return Home(
         name="studio",
-        nodes={one.id: one for one in nodes},
+        nodes={item.id: item for item in nodes},
         rooms=(KITCHEN,),
         doors=(),
         parent={FRIDGE: ("INSIDE", KITCHEN), TABLE: ("INSIDE", KITCHEN), APPLE: ("INSIDE", FRIDGE)},
-        room={one.id: KITCHEN for one in nodes},
+        room={item.id: KITCHEN for item in nodes},
         opened=frozenset(),
     )

@@ -47,7 +47,7 @@ def walks() -> tuple[Walk, ...]:
 
 
 def _walks(episode: Episode, told: list[TraceAgent]) -> list[Walk]:
-    found, start = [], 0
+    collected, start = [], 0
     while start < len(told):
         act = told[start].action
         if act is None or act.verb != "walktowards":
@@ -58,9 +58,9 @@ def _walks(episode: Episode, told: list[TraceAgent]) -> list[Walk]:
         while last < len(told) and told[last].action == act and not _there(told[last], target, to_room):
             last += 1
         if last > start and last < len(told) and _there(told[last], target, to_room):
-            found.append(Walk(episode, target, to_room, tuple(told[start : last + 1])))
+            collected.append(Walk(episode, target, to_room, tuple(told[start : last + 1])))
         start = max(last, start + 1)
-    return found
+    return collected
 
 
 def _there(agent: TraceAgent, target: NodeId, to_room: bool) -> bool:

@@ -73,8 +73,8 @@ class Graph:
         """Return what an agent sees (A7)."""
         nodes = [*self.home.nodes, *self.points]
         room = self.room(agent)
-        found = {node for node in nodes if self.room(node) == room and not self.hidden(node)}
-        return frozenset(found | set(self.home.rooms) | set(self.held(agent)))
+        visible = {node for node in nodes if self.room(node) == room and not self.hidden(node)}
+        return frozenset(visible | set(self.home.rooms) | set(self.held(agent)))
 
     def box(self, node: NodeId) -> Box:
         """Return a node's or an agent's box."""

@@ -80,9 +80,9 @@ def _named(told: Facts) -> list[Action]:
     """Return all actions that name what facts name."""
     named = dict.fromkeys(term for fact in told for term in (fact.subject, fact.value) if isinstance(term, Entity))
     verbs = ("explore", "check", "fetch", "go", "open", "close", "grab")
-    found = [Action(verb, (one,)) for verb in verbs for one in named]
-    found += [Action("put", (one, other)) for one in named for other in named if one.kind == "apple"]
-    return [*found, Action("deliver"), Action("turn", ("left",)), Action("talk", (3,)), WAIT]
+    actions = [Action(verb, (entity,)) for verb in verbs for entity in named]
+    actions += [Action("put", (entity, other)) for entity in named for other in named if entity.kind == "apple"]
+    return [*actions, Action("deliver"), Action("turn", ("left",)), Action("talk", (3,)), WAIT]
 
 
 # ---- nothing hidden is told
@@ -97,7 +97,7 @@ def with_more(home: Home) -> Home:
     )
     return replace(
         home,
-        nodes={**home.nodes, **{one.id: one for one in more}},
+        nodes={**home.nodes, **{extra.id: extra for extra in more}},
         parent={**home.parent, 50: ("INSIDE", FRIDGE), 51: ("INSIDE", FRIDGE), 52: ("ON", CABINET)},
         room={**home.room, 50: KITCHEN, 51: KITCHEN, 52: LIVING},
     )
@@ -115,8 +115,8 @@ HIDDEN = {
 def test_rules_and_views_say_the_same_whatever_is_hidden(home: Home) -> None:
     """Alice stands in the kitchen, has not been in the living room, and has opened nothing."""
     shown = []
-    for one in (flat(), home):
-        here = world(AT_TABLE, given=tea(one))
+    for variant in (flat(), home):
+        here = world(AT_TABLE, given=tea(variant))
         view = here.view("Alice")
         shown.append(
             everything(here.domain, "Alice", view.known)
@@ -146,11 +146,11 @@ def test_relations_list_what_everybody_is_told_at_the_start() -> None:
 @pytest.mark.parametrize("level", ["dev-0", "dev-tea-1", "test-3"])
 def test_homes_with_the_same_task_have_the_same_relations(level: str) -> None:
     here = make(level, 0, 250, {})
-    assert all(one.max_values in (1, 2, 100) for one in here.domain.relations)
-    kinds = {one.subject for one in here.domain.relations if one.predicate == "STATE"}
+    assert all(relation.max_values in (1, 2, 100) for relation in here.domain.relations)
+    kinds = {relation.subject for relation in here.domain.relations if relation.predicate == "STATE"}
     assert kinds >= set(SEARCHED)
     asked = {need.name for need in here.episode.needs}
-    assert {one.subject for one in here.domain.relations if one.predicate == "INSIDE"} == asked
+    assert {relation.subject for relation in here.domain.relations if relation.predicate == "INSIDE"} == asked
 
 
 def test_the_ids_of_goals_are_those_of_their_predicates() -> None:
@@ -234,12 +234,12 @@ AGENTS = st.sampled_from(["Alice", "Zoe"])
 
 @cache
 def domains() -> tuple[tuple[HouseholdDomain, Facts], ...]:
-    found = []
+    pairs = []
     for options in ({}, {"sight": "cone"}, {"strict_put": True}, {"mode": "engine"}):
         here = world(AT_TABLE, AT_FRIDGE, **options)
-        found.append((here.domain, here.view("Alice").known))
+        pairs.append((here.domain, here.view("Alice").known))
     here = world(AT_TABLE, given=groceries())
-    return (*found, (here.domain, here.view("Alice").known))
+    return (*pairs, (here.domain, here.view("Alice").known))
 
 
 @settings(max_examples=40, deadline=None)
@@ -293,17 +293,17 @@ def trips(seeds: range, sight: str) -> tuple[tuple[str, ...], tuple[Trip, ...]]:
 
 def _differ(here: HouseholdWorld, expected: Facts, real: Facts) -> list[str]:
     """Return in what expected knowledge differs from what is known, which may be more."""
-    one, other = believed(expected), believed(real)
-    found = []
-    if one.at["Alice"] != other.at["Alice"]:
-        found.append("place")
-    if one.hands["Alice"] != other.hands["Alice"]:
-        found.append("hands")
-    found += [f"STATE of {box}" for box, opened in one.opened.items() if other.opened.get(box) != opened]
-    found += [f"place of {thing}" for thing, place in one.places.items() if other.places.get(thing) != place]
+    first, other = believed(expected), believed(real)
+    differences = []
+    if first.at["Alice"] != other.at["Alice"]:
+        differences.append("place")
+    if first.hands["Alice"] != other.hands["Alice"]:
+        differences.append("hands")
+    differences += [f"STATE of {box}" for box, opened in first.opened.items() if other.opened.get(box) != opened]
+    differences += [f"place of {thing}" for thing, place in first.places.items() if other.places.get(thing) != place]
     if [goal.units for goal in here.domain.goals(expected)] != [goal.units for goal in here.domain.goals(real)]:
-        found.append("goals")
-    return found
+        differences.append("goals")
+    return differences
 
 
 @pytest.mark.parametrize("sight", ["room", "cone"])
@@ -376,7 +376,9 @@ def test_where_all_was_looked_into_it_may_be_in_any_room() -> None:
 def test_what_is_held_is_not_open() -> None:
     here = world(AT_FRIDGE)
     done(here, "Alice", "check(<fridge>(20))", "fetch(<apple>(30))")
-    assert [one.name for one in here.domain.beliefs.latent_variables(here.view("Alice").known)] == ["<coffeetable>(23)"]
+    assert [variable.name for variable in here.domain.beliefs.latent_variables(here.view("Alice").known)] == [
+        "<coffeetable>(23)"
+    ]
 
 
 @pytest.mark.heavy
@@ -394,11 +396,11 @@ def test_the_truth_is_among_what_is_possible(seed: int, sight: str) -> None:
             if subject.id > 10:
                 assert ("IN", truth.room[subject]) in values
                 continue
-            unseen = [one for one in truth.places if one.kind == subject.kind and one not in known.places]
+            unseen = [thing for thing in truth.places if thing.kind == subject.kind and thing not in known.places]
             assert unseen, "more is open than there is"
-            for one in unseen:
-                relation, place = truth.places[one]
-                assert (relation, place) in values or ("IN", truth.room_of(one)) in values
+            for thing in unseen:
+                relation, place = truth.places[thing]
+                assert (relation, place) in values or ("IN", truth.room_of(thing)) in values
 
 
 def test_what_is_visible_is_what_is_in_ones_room_and_not_shut_away() -> None:

@@ -87,8 +87,8 @@ def test_what_an_agent_sees() -> None:
     assert rows.base is not None
     expected = {"seen": 1, "known": 1, "container": 1, "x": -2.4, "z": 0.5, "close": 1, "here": 1, "stove": 1}
     expected["parent"] = 1 / ROWS  # the kitchen
-    found = dict(zip(FEATURES, rows[TABLE_OF_TEA.row[STOVE]].tolist(), strict=True))
-    assert {name: value for name, value in found.items() if value} == pytest.approx(expected)
+    features = dict(zip(FEATURES, rows[TABLE_OF_TEA.row[STOVE]].tolist(), strict=True))
+    assert {name: value for name, value in features.items() if value} == pytest.approx(expected)
     assert feature(rows, KITCHEN, "here") == 1
     assert feature(rows, LIVING, "seen") == feature(rows, LIVING, "room") == 1
     assert feature(rows, LIVING, "here") == 0

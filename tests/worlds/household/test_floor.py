@@ -64,10 +64,10 @@ def test_lines_of_sight_are_exact() -> None:
     for rng, free in mazes(150):
         grid = pathfinding._numbered(free)
         for _ in range(10 if grid.rows.size else 0):
-            one, other = rng.integers(grid.rows.size, size=2)
+            first, other = rng.integers(grid.rows.size, size=2)
             # Corners of cells often, so that lines run along borders and through corners.
             shift = rng.integers(0, 10, 2) if rng.random() < 0.6 else rng.choice([0, 5], 2)
-            start = (int(grid.columns[one]) * 10 + int(shift[0]), int(grid.rows[one]) * 10 + int(shift[1]))
+            start = (int(grid.columns[first]) * 10 + int(shift[0]), int(grid.rows[first]) * 10 + int(shift[1]))
             end = walking.middle((int(grid.rows[other]), int(grid.columns[other])))
             expected = walking.sees(free, start, end)
             assert SEES(grid.numbers, *start, *end) == expected, (free.astype(int), start, end)
@@ -137,7 +137,7 @@ def test_a_home_may_be_walled_along_the_other_axis(home: Home) -> None:
     def turned(box: Box) -> Box:
         return Box(box.z, box.y, box.x, box.depth, box.height, box.width)
 
-    nodes = {id_: one._replace(box=turned(one.box)) for id_, one in home.nodes.items()}
+    nodes = {id_: item._replace(box=turned(item.box)) for id_, item in home.nodes.items()}
     doors = tuple(door._replace(x=door.z, z=door.x, across_x=not door.across_x) for door in home.doors)
     other = Floor(replace(home, nodes=nodes, doors=doors))
     assert (other.free == Floor(home).free.T).all()
@@ -218,9 +218,9 @@ def test_answers_do_not_depend_on_what_was_asked_before(home: Home, monkeypatch:
 
 
 def test_homes_that_differ_in_small_things_share_what_is_known(home: Home) -> None:
-    kept = {id_: one for id_, one in home.nodes.items() if one.category != "Food"}
+    kept = {id_: item for id_, item in home.nodes.items() if item.category != "Food"}
     assert Floor(replace(home, nodes=kept))._grid is Floor(home)._grid
-    moved = {id_: one._replace(box=one.box._replace(x=one.box.x + 1)) for id_, one in home.nodes.items()}
+    moved = {id_: item._replace(box=item.box._replace(x=item.box.x + 1)) for id_, item in home.nodes.items()}
     doors = tuple(door._replace(x=door.x + 1) for door in home.doors)
     assert Floor(replace(home, nodes=moved, doors=doors)).end(KITCHEN).x == pytest.approx(
         Floor(home).end(KITCHEN).x + 1

@@ -57,18 +57,18 @@ def inner(home: Home, room: NodeId) -> Box:
 
 def faults_of_tree(home: Home) -> list[str]:
     """Check ids, and that everything lies in one place, in or on what it says."""
-    found = [f"id {i}" for i, node in home.nodes.items() if i != node.id or i < 11]
+    messages = [f"id {i}" for i, node in home.nodes.items() if i != node.id or i < 11]
     if list(home.nodes) != sorted(home.nodes):
-        found.append("ids not ascending")
+        messages.append("ids not ascending")
     for i, node in home.nodes.items():
         if i in home.rooms:
-            found += [f"room {i} lies in something"] * (i in home.parent)
+            messages += [f"room {i} lies in something"] * (i in home.parent)
             continue
         chain = [i]
         while chain[-1] not in home.rooms and chain[-1] in home.parent and len(chain) < 9:
             chain.append(home.parent[chain[-1]][1])
         if chain[-1] != home.room[i]:
-            found.append(f"{node.name} {i} does not end in its room: {chain}")
+            messages.append(f"{node.name} {i} does not end in its room: {chain}")
             continue
         relation, place = home.parent[i]
         holder = home.nodes[place]
@@ -79,29 +79,29 @@ def faults_of_tree(home: Home) -> list[str]:
             fine = node.category == "Doors" or within(node.box, inner(home, place), "xyz")
         else:
             fine = holder.container and within(node.box, holder.box, "xyz")
-        found += [] if fine else [f"{node.name} {i} is not {relation} {holder.name} {place}"]
+        messages += [] if fine else [f"{node.name} {i} is not {relation} {holder.name} {place}"]
     for lying in home.contents.values():
         things = [home.nodes[i] for i in lying if home.nodes[i].grabbable]
         for one, other in combinations(things, 2):
             if overlap(one.box, other.box):
-                found.append(f"{one.name} {one.id} overlaps {other.name} {other.id}")
-    return found
+                messages.append(f"{one.name} {one.id} overlaps {other.name} {other.id}")
+    return messages
 
 
 def faults_of_plan(home: Home) -> list[str]:
     """Check rooms, doors and containers (A3)."""
-    found = []
+    messages = []
     rooms = {home.nodes[room].name: room for room in home.rooms}
     if sorted(rooms) != sorted(ROOMS):
-        found.append(f"rooms {sorted(rooms)}")
+        messages.append(f"rooms {sorted(rooms)}")
     for one in home.rooms:
-        found += [
+        messages += [
             f"rooms {one} and {other} lie over each other"
             for other in home.rooms
             if one < other and overlap(inner(home, one), inner(home, other))
         ]
     if len(home.doors) != 3 or sorted(map(len, home.beside.values())) not in ([1, 1, 2, 2], [1, 1, 1, 3]):
-        found.append(f"doors {home.doors}")
+        messages.append(f"doors {home.doors}")
     for door in home.doors:
         for room in door.rooms:
             box = inner(home, room)
@@ -111,29 +111,29 @@ def faults_of_plan(home: Home) -> list[str]:
             if min(abs(at[across] - wall) for wall in edges(box)[across]) > MILLIMETRE or not (
                 low < at[along] - door.width / 2 and at[along] + door.width / 2 < high
             ):
-                found.append(f"door {door.id} is not in a wall of room {room}")
+                messages.append(f"door {door.id} is not in a wall of room {room}")
             whole = edges(home.nodes[room].box)
             if not (whole[0][0] <= door.x <= whole[0][1] and whole[2][0] <= door.z <= whole[2][1]):
-                found.append(f"door {door.id} is not where rooms meet")
-        found += [] if door.width == 0.93 and door.id in home.opened else [f"door {door.id} is narrow or shut"]
+                messages.append(f"door {door.id} is not where rooms meet")
+        messages += [] if door.width == 0.93 and door.id in home.opened else [f"door {door.id} is narrow or shut"]
     kitchen = sum(home.room[node] == rooms.get("kitchen") for node in home.searched)
     if not 12 <= len(home.searched) <= 16 or kitchen < len(home.searched) - 2:
-        found.append(f"{len(home.searched)} containers, {kitchen} in the kitchen")
-    found += [f"no {name}" for name in SEARCHED if name not in {home.nodes[i].name for i in home.searched}]
-    return found + [f"{home.nodes[i].name} {i} stands open" for i in home.searched if i in home.opened]
+        messages.append(f"{len(home.searched)} containers, {kitchen} in the kitchen")
+    messages += [f"no {name}" for name in SEARCHED if name not in {home.nodes[i].name for i in home.searched}]
+    return messages + [f"{home.nodes[i].name} {i} stands open" for i in home.searched if i in home.opened]
 
 
 def out_of_reach(home: Home) -> list[str]:
     """Check that one can walk through doors, to what is searched and to what can be taken, until it is CLOSE."""
-    floor, found = Floor(home), []
+    floor, messages = Floor(home), []
     for door in home.doors:
         x, z = floor.middle(floor.cell(door.x, door.z))
-        found += [f"door {door.id} is blocked"] * (abs(x - door.x) > 0.06 or abs(z - door.z) > 0.06)
+        messages += [f"door {door.id} is blocked"] * (abs(x - door.x) > 0.06 or abs(z - door.z) > 0.06)
     for node in home.nodes.values():
         if not (node.grabbable or node.name in SEARCHED or node.name in GOAL_ROOMS):
             continue
         if not floor.reach(Point(node.box.x, node.box.z), node.id):
-            found.append(f"{node.name} {node.id} is cut off")
+            messages.append(f"{node.name} {node.id} is cut off")
             continue
         x, z = floor.end(node.id)
         stands = Box(x, 0.9, z, 0.8, 1.8, 0.8)
@@ -142,13 +142,13 @@ def out_of_reach(home: Home) -> list[str]:
             stands, holder.box if holder.name in SEARCHED and home.parent[node.id][0] == "INSIDE" else node.box
         )
         if not near or floor.room(floor.end(node.id)) != home.room[node.id]:
-            found.append(f"{node.name} {node.id} is out of reach")
-    return found
+            messages.append(f"{node.name} {node.id} is out of reach")
+    return messages
 
 
 def faults_of_goal(episode: Episode) -> list[str]:
     """Check the goal and the start (A10, A12, D1)."""
-    home, task, found = episode.home, TASKS[episode.task], []
+    home, task, messages = episode.home, TASKS[episode.task], []
     targets = {(need.relation, need.target) for need in episode.needs}
     if len(targets) != 1 or len({need.name for need in episode.needs}) != len(episode.needs):
         return [f"goal {episode.needs}"]
@@ -157,25 +157,25 @@ def faults_of_goal(episode: Episode) -> list[str]:
     if (relation, goal.name) != (task.relation, task.target) or not (
         goal.surface if relation == "ON" else goal.container
     ):
-        found.append(f"goal {relation} {goal.name}")
+        messages.append(f"goal {relation} {goal.name}")
     if not 3 <= episode.units <= 5:
-        found.append(f"{episode.units} units")
+        messages.append(f"{episode.units} units")
     for need in episode.needs:
         there = [node.id for node in home.nodes.values() if node.name == need.name and node.grabbable]
         if need.name not in task.names or not 1 <= need.number <= len(there):
-            found.append(f"{need.number} of {len(there)} {need.name}")
+            messages.append(f"{need.number} of {len(there)} {need.name}")
         if need.number < len(there) - 2 and episode.units < 5:
-            found.append(f"asks for only {need.number} of {len(there)} {need.name}")
+            messages.append(f"asks for only {need.number} of {len(there)} {need.name}")
     for i, node in home.nodes.items():
         if node.grabbable and node.name in task.names and i not in home.rooms and home.parent[i][1] == target:
-            found.append(f"{node.name} {i} is at the goal")
+            messages.append(f"{node.name} {i} is at the goal")
         if node.grabbable and any(node.name in other.names for other in TASKS.values()):
             holder = home.nodes[home.parent[i][1]].name
             if (home.parent[i][0], holder) not in places(node.name):
-                found.append(f"{node.name} {i} may not lie {home.parent[i][0]} {holder}")
+                messages.append(f"{node.name} {i} may not lie {home.parent[i][0]} {holder}")
     if len(set(episode.starts)) != 2 or not set(episode.starts) <= set(home.rooms):
-        found.append(f"starts {episode.starts}")
-    return found
+        messages.append(f"starts {episode.starts}")
+    return messages
 
 
 def faults(episode: Episode) -> list[str]:
@@ -242,17 +242,17 @@ def test_equal_seeds_give_equal_episodes(seed: int) -> None:
 
 def test_seeds_differ() -> None:
     assert len({repr(home_generator.home(seed).nodes.values()) for seed in range(8)}) == 8
-    one, other = (home_generator.episode(seed, "read_book", home_generator.home(3)) for seed in (1, 2))
-    assert one.home.doors == other.home.doors
-    assert one != other
+    first, other = (home_generator.episode(seed, "read_book", home_generator.home(3)) for seed in (1, 2))
+    assert first.home.doors == other.home.doors
+    assert first != other
 
 
 def digest_of(episode: Episode) -> str:
     """Return a short digest of all that an episode is; sets have an order of their own in every process."""
     home = episode.home
     nodes = [(*node[:3], sorted(node.properties), tuple(node.box)) for node in home.nodes.values()]
-    told = (nodes, home.doors, sorted(home.parent.items()), sorted(home.room.items()), sorted(home.opened))
-    whole = (episode.name, episode.task, home.name, told, episode.needs, episode.starts, episode.steps)
+    content = (nodes, home.doors, sorted(home.parent.items()), sorted(home.room.items()), sorted(home.opened))
+    whole = (episode.name, episode.task, home.name, content, episode.needs, episode.starts, episode.steps)
     return hashlib.sha256(repr(whole).encode()).hexdigest()[:16]
 
 
@@ -418,8 +418,8 @@ class TestLevels:
 
     @needs_data
     def test_official(self) -> None:
-        found = [levels.episode(f"official-{number}", 5, FOLDER) for number in official_episodes.PUBLISHED]
-        assert found == list(official_episodes.episodes(FOLDER))
+        listed = [levels.episode(f"official-{number}", 5, FOLDER) for number in official_episodes.PUBLISHED]
+        assert listed == list(official_episodes.episodes(FOLDER))
         with pytest.raises(UserError, match="expected an episode of task 1, found task00_read_book"):
             levels.episode("official-1", 0, FOLDER)
 

@@ -33,32 +33,32 @@ def test_a_point_is_close_to_the_box_of_the_agent(x: float, z: float, expected: 
     assert close(body(0, 0), Box(x, 0, z, 0, 0, 0)) is expected
 
 
-def test_a_long_thing_is_close_by_its_edge() -> None:
-    table = Box(0, 0.4, 0, 4.0, 0.8, 1.0)
-    assert close(body(3.29, 0), table)
-    assert not close(body(3.31, 0), table)
-
-
-def test_heights_do_not_count() -> None:
-    assert close(body(0, 0), Box(1.0, 40.0, 0, 0.1, 0.1, 0.1))
-
-
-def test_what_is_five_metres_away_is_not_close_whatever_its_size() -> None:
-    assert close(body(0, 0), Box(4.9, 0, 0, 9.0, 1, 1))
-    assert not close(body(0, 0), Box(5.1, 0, 0, 9.0, 1, 1))
+@pytest.mark.parametrize(
+    ("x", "box", "expected"),
+    [
+        (3.29, Box(0, 0.4, 0, 4.0, 0.8, 1.0), True),  # a long thing is close by its edge
+        (3.31, Box(0, 0.4, 0, 4.0, 0.8, 1.0), False),
+        (0, Box(1.0, 40.0, 0, 0.1, 0.1, 0.1), True),  # heights do not count
+        (0, Box(4.9, 0, 0, 9.0, 1, 1), True),  # nothing five metres away is close, whatever its size
+        (0, Box(5.1, 0, 0, 9.0, 1, 1), False),
+    ],
+)
+def test_a_thing_is_close_by_its_edge_within_five_metres(x: float, box: Box, expected: bool) -> None:
+    assert close(body(x, 0), box) is expected
 
 
 @given(*[st.floats(-4, 4) for _ in range(2)], *[st.floats(0, 3) for _ in range(2)])
 def test_close_agrees_with_all_points_of_a_box(x: float, z: float, width: float, depth: float) -> None:
     agent, box = body(0.3, -0.2), Box(x, 1, z, width, 1, depth)
 
-    def least(one: Box, other: Box) -> float:
+    def least(first: Box, other: Box) -> float:
         sides = [
             (other.x - other.width / 2, other.x + other.width / 2),
             (other.z - other.depth / 2, other.z + other.depth / 2),
         ]
         return math.dist(
-            (one.x, one.z), [min(max(at, low), high) for at, (low, high) in zip((one.x, one.z), sides, strict=True)]
+            (first.x, first.z),
+            [min(max(at, low), high) for at, (low, high) in zip((first.x, first.z), sides, strict=True)],
         )
 
     away = min(least(agent, box), least(box, agent))
@@ -103,10 +103,10 @@ def test_recorded_relations_follow_from_recorded_boxes() -> None:
             for agent in step.agents:
                 assert agent.box is not None
                 shown = {id_ for id_ in agent.seen if id_ in home.parent and id_ not in moved}
-                found = {id_ for id_ in shown if is_close(agent.box, id_, inside.get(id_), home)}
-                both += len(found & agent.close)
-                only_ours += len(found - agent.close)
-                only_theirs += len(agent.close & shown - found)
+                ours = {id_ for id_ in shown if is_close(agent.box, id_, inside.get(id_), home)}
+                both += len(ours & agent.close)
+                only_ours += len(ours - agent.close)
+                only_theirs += len(agent.close & shown - ours)
                 if agent.action and agent.action.verb == "grab":
                     moved.update(agent.action.ids)
     assert both > 2500

@@ -172,8 +172,8 @@ class Twin:
             self.env.reset()
             self.waiting = False
             return 0.0, False, False
-        given = {agent: actions[self.env.possible_agents.index(agent)] for agent in self.env.agents}
-        _, rewards, _, cut, _ = self.env.step(given)
+        orders = {agent: actions[self.env.possible_agents.index(agent)] for agent in self.env.agents}
+        _, rewards, _, cut, _ = self.env.step(orders)
         self.waiting = not self.env.agents
         return next(iter(rewards.values())), self.waiting and not any(cut.values()), any(cut.values())
 

@@ -15,8 +15,8 @@ from tests.worlds.wildfire.test_world import FAR, world
 CARELESS = WildfireOptions(careful=False)
 
 
-def found(here: WildfireWorld, *orders: dict[str, str]) -> list[FailureSpan]:
-    """Play orders step by step and return what is found."""
+def play_failures(here: WildfireWorld, *orders: dict[str, str]) -> list[FailureSpan]:
+    """Play orders step by step and return the failures of the play."""
     passages, before = [], here.snapshot()
     for step, order in enumerate(orders):
         report = here.step({agent: parse_action(text) for agent, text in order.items()})
@@ -39,55 +39,55 @@ def test_the_registry_knows_the_finder() -> None:
 
 
 def test_who_walks_into_fire() -> None:
-    def one(options: WildfireOptions, fire_every: int = 10**5) -> WildfireWorld:
+    def begin(options: WildfireOptions, fire_every: int = 10**5) -> WildfireWorld:
         return world(Team(1), "contain", fire=Cell(8, 5), trees=2, fire_every=fire_every, options=options)
 
-    (tag,) = found(one(CARELESS), {"firefighter_1": "move_to((8, 5))"})
+    (tag,) = play_failures(begin(CARELESS), {"firefighter_1": "move_to((8, 5))"})
     assert (tag.label, tag.agents, tag.first, tag.last) == ("walked-into-fire", ("firefighter_1",), 0, 0)
     assert "(5, 5)" in tag.text
-    assert not found(one(CARELESS), {"firefighter_1": "move_to((5, 9))"})
-    assert not found(one(WildfireOptions()), {"firefighter_1": "move_to((8, 5))"})  # refused
+    assert not play_failures(begin(CARELESS), {"firefighter_1": "move_to((5, 9))"})
+    assert not play_failures(begin(WildfireOptions()), {"firefighter_1": "move_to((8, 5))"})  # refused
 
 
 def test_whom_the_fire_overruns() -> None:
-    def one(at: int) -> WildfireWorld:
+    def begin(at: int) -> WildfireWorld:
         return world(Team(1), "contain", fire=Cell(at, 5), trees=2, fire_every=100)
 
-    tags = found(one(4), *[{}] * 3)  # downwind of it
+    tags = play_failures(begin(4), *[{}] * 3)  # downwind of it
     assert labels(tags) == ["overrun"]
     assert "beside it burnt" in tags[0].text
-    assert not found(one(30), *[{}] * 3)
+    assert not play_failures(begin(30), *[{}] * 3)
 
 
 def test_who_is_lost_without_warning_has_no_label() -> None:
     here = world(
         Team(1), "contain", fire=FAR, trees=2, events=(Event(1, "fire"),), event_cells=((Cell(5, 5),),),
     )  # fmt: skip
-    assert not found(here, {}, {})
+    assert not play_failures(here, {}, {})
     assert not here.incident.units.alive[0]
 
 
 def test_a_drone_that_is_lost_is_not_burnt() -> None:
     here = world(Team(1, 0, 1), "contain", fire=FAR, trees=2, events=(Event(0, "lose_drone"),), event_cells=((),))
-    assert not found(here, {}, {})
+    assert not play_failures(here, {}, {})
 
 
 def test_a_break_that_comes_too_late() -> None:
     here = world(Team(1), "contain", fire=Cell(2, 5), trees=3, fire_every=100)
-    tags = found(here, {"firefighter_1": "cut_all()"}, {}, {})
+    tags = play_failures(here, {"firefighter_1": "cut_all()"}, {}, {})
     assert [(tag.label, tag.first) for tag in tags] == [("overrun", 2), ("break-too-late", 1)]
     safe = world(Team(1), "contain", fire=FAR, trees=3, fire_every=10**5)
-    assert not found(safe, {"firefighter_1": "cut_all()"}, {}, {})
+    assert not play_failures(safe, {"firefighter_1": "cut_all()"}, {}, {})
 
 
 def test_a_flight_for_nothing() -> None:
-    def one() -> WildfireWorld:
+    def begin() -> WildfireWorld:
         return world(Team(1, 0, 0, 1), "transport", target=FAR)
 
     flight = {"helicopter_2": "go_to(<zone>(0))"}
-    (tag,) = found(one(), flight, {}, {})
+    (tag,) = play_failures(begin(), flight, {}, {})
     assert (tag.label, tag.agents, tag.first) == ("empty-flight", ("helicopter_2",), 1)
-    assert not found(one(), {"helicopter_2": "take_aboard()"}, flight, {}, {})
+    assert not play_failures(begin(), {"helicopter_2": "take_aboard()"}, flight, {}, {})
 
 
 def test_labels_are_defined() -> None:

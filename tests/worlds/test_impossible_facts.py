@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from teamworld.language import Facts, parse_fact
+from teamworld.language import Action, Entity, Facts, parse_fact
 from teamworld.worlds import registry
 from teamworld.worlds.base.beliefs import readable
-from teamworld.worlds.contract import WAIT, ImpossibleFacts
+from teamworld.worlds.contract import WAIT, ImpossibleFacts, Option
 
 CASES = [
     ("cube", "paper-n2", "<grid>(0) SIDE 0"),
@@ -64,3 +64,23 @@ def test_a_bug_in_a_reader_is_not_an_impossible_fact() -> None:
     assert readable(len, Facts()) == 0
     with pytest.raises(KeyError, match="a bug"):
         readable(faulty, Facts())
+
+
+@pytest.mark.parametrize("world", ["cube", "rooms", "household", "wildfire"])
+def test_an_action_whose_arguments_do_not_fit_takes_a_step_and_costs_nobody_anything(world: str) -> None:
+    level = {"wildfire": "transport_firefighters_small"}.get(world) or registry.module(world).DEFAULT_LEVEL
+    instance = registry.make(world, level, 0, 20, {})
+    instance.reset(0)
+    for agent in instance.spec.agents:
+        known, domain = instance.view(agent).known, instance.domain
+        assert domain.beliefs is not None
+        verbs = [schema.verb for schema in domain.abilities(agent, known) if schema.params]
+        assert verbs
+        for verb in verbs:
+            for args in ((), ("word",), (-5,), ((3, 3),), (Entity("nothing", 9),)):
+                action = Action(verb, args)
+                assert domain.estimate_steps(agent, action, known) >= 1
+                odd = Option(action, None, 1)
+                for option in (odd, *domain.options(agent, known)):
+                    assert domain.beliefs.conflict_cost(odd, option, known) >= 0
+                    assert domain.beliefs.conflict_cost(option, odd, known) >= 0

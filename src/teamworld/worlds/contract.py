@@ -345,7 +345,7 @@ class Domain(Protocol):
         """Return the facts to expect after the action, if it succeeds and teammates play their part."""
 
     def estimate_steps(self, agent: AgentId, action: Action, facts: Facts) -> int:
-        """Return the estimated number of steps that the action takes."""
+        """Return the estimated number of steps that the action takes; 1 where its arguments do not fit its schema."""
 
     def plan_scripted_team(
         self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]

@@ -84,6 +84,12 @@ def test_it_plays_with_one_to_eight_agents(label: str, agents: int) -> None:
 
 
 @pytest.mark.heavy
+@pytest.mark.heavy
+def test_a_teammate_that_is_lost_after_it_announced_a_plan_is_no_longer_counted_on() -> None:
+    events = played("cobel:always", Place("wildfire", "dynamic_drone_lost", 0, 25, {"shared_map": False}))
+    assert isinstance(events[-1], EpisodeEnd)
+
+
 def test_calls_are_those_of_the_formula() -> None:
     """A12, with one first-order update for each team-mate (C9)."""
     agents, place = 3, Place("household", "dev", 0, 25, {"agents": 3})

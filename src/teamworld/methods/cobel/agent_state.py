@@ -146,15 +146,15 @@ class AgentState:
         """Begin a subplan."""
         self.subplan, self.subplan_start, self.subplan_actions = subplan, t, 0
 
-    def prune(self, view: View) -> None:
-        """Forget announced plans that are over by their time, or for a goal that is over."""
+    def prune(self, view: View, team: Collection[AgentId]) -> None:
+        """Forget announced plans of lost teammates, and those that are over by their time or with their goal."""
         states = {goal.id: goal.state for goal in view.goals}
 
         def is_over(plan: Announcement) -> bool:
             is_late = view.t - plan.t > plan.steps + SLACK
             return is_late or states.get(plan.subplan.goal or "", "open") != "open"
 
-        self.announced = {who: plan for who, plan in self.announced.items() if not is_over(plan)}
+        self.announced = {who: plan for who, plan in self.announced.items() if who in team and not is_over(plan)}
         if self.own_announcement is not None and is_over(self.own_announcement):
             self.own_announcement = None
 
@@ -174,7 +174,7 @@ class AgentState:
 
     def situation(self, view: View, task: str, team: Mapping[AgentId, str]) -> Situation:
         """Return what its operations may use now."""
-        self.prune(view)
+        self.prune(view, team)
         facts = view.known if self.options.store == "text" else self.store.facts(view)
         teammates = [agent for agent in team if agent != self.agent]
         is_kept = self.options.first_order and self.options.store == "tables"
@@ -190,7 +190,7 @@ class AgentState:
             ascribed={teammate: self.store.facts_of(teammate, view) if is_kept else facts for teammate in teammates},
             dialogue=tuple(self.dialogue),
             chat=tuple(self.chat),
-            announced={who: plan for who, plan in self.announced.items() if who in team},
+            announced=dict(self.announced),
             own_announcement=self.own_announcement,
             yields_to=self._yields_to(tuple(team)),
             regrets=self.regrets,

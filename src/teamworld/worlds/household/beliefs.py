@@ -83,7 +83,11 @@ class HouseholdBeliefs:
         """Return the steps that are lost if two agents do both: one of them goes for nothing."""
         known = self._read(facts)
         verbs = (first.action.verb, second.action.verb)
-        if WAIT in (first.action, second.action) or "deliver" in verbs:
+        if (
+            WAIT in (first.action, second.action)
+            or "deliver" in verbs
+            or not (first.action.args and second.action.args)
+        ):
             return 0.0
         lost = float(min(first.steps, second.steps))
         if first.action == second.action:

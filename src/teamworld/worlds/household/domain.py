@@ -298,14 +298,15 @@ class HouseholdDomain(StateDomain[Known]):
 
     def _ticks(self, agent: AgentId, action: Action, known: Known) -> int:
         if action.verb == "talk":
-            return action.args[0] if action.args and isinstance(action.args[0], int) else 1
+            return max(1, action.args[0]) if action.args and isinstance(action.args[0], int) else 1
         if action.verb == "deliver":
             held = known.hands.get(agent, ())
             shut = self.predicates.relation == "INSIDE" and known.opened.get(self.predicates.target) is False
             return max(1, self._walk(agent, self.predicates.target, known) + len(held) + shut)
-        if action.verb not in ("explore", "check", "fetch", "go") or not isinstance(action.args[0], Entity):
+        place = action.args[0] if action.args else None
+        if action.verb not in ("explore", "check", "fetch", "go") or not isinstance(place, Entity):
             return 1
-        walk, scan = self._walk(agent, action.args[0], known), self.rules.sight == "cone" and action.verb == "explore"
+        walk, scan = self._walk(agent, place, known), self.rules.sight == "cone" and action.verb == "explore"
         return max(1, walk + (action.verb in ("check", "fetch")) + (15 if scan else 0))
 
     def _walk(self, agent: AgentId, place: Entity, known: Known) -> int:

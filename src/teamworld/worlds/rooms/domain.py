@@ -186,7 +186,7 @@ class RoomsDomain(StateDomain[State]):
         if min((steps.get(at, SAFE) for steps in fires), default=SAFE) < SAFE:
             cells = (cell for room in range(house.rooms) for cell in house.cells(room))
             reachable = [cell for cell in cells if self._can_go(agent, cell, state)]
-            far = max(reachable, key=lambda cell: min(steps[cell] for steps in fires))
+            far = max(reachable, key=lambda cell: min(steps[cell] for steps in fires), default=at)
             if far != at:
                 yield (_go(far),)
         steps = distances(house, at, state.closed(house))
@@ -254,13 +254,13 @@ class RoomsDomain(StateDomain[State]):
         return replace(state, agents=agents, items=items)
 
     def estimate_steps(self, agent: AgentId, action: Action, facts: Facts) -> int:
-        """Return the estimated ticks of an action, at least 1."""
-        at = self.read(facts).place(agent)
-        if action.verb == "go" and isinstance(place := action.args[0], tuple):
-            return max(1, -(-distances(self.house, place, frozenset()).get(at, 1) // SPEED[self.kinds[agent]]))
+        """Return the estimated ticks of an action, at least 1; 1 where its arguments do not fit its schema."""
+        at, first = self.read(facts).place(agent), action.args[0] if action.args else None
+        if action.verb == "go" and isinstance(first, tuple):
+            return max(1, -(-distances(self.house, first, frozenset()).get(at, 1) // SPEED[self.kinds[agent]]))
         if action.verb == "bring":
             return distances(self.house, self.house.table, frozenset())[at] + 1
-        return action.args[0] if action.verb == "talk" and isinstance(action.args[0], int) else 1
+        return max(1, first) if action.verb == "talk" and isinstance(first, int) else 1
 
     def _side(self, number: int, state: State, at: Cell) -> Cell:
         """Return the cell from which to open a door: the nearest beside it."""

@@ -315,8 +315,12 @@ class WildfireDomain(Domain):
         return expected_facts(expected_state(agent, whole, self.mission, state))
 
     def estimate_steps(self, agent: AgentId, action: Action, facts: Facts) -> int:
-        """Return the estimated timesteps of an action, at least 1."""
-        return estimate_ticks(agent, action, self.mission, self._state(facts))
+        """Return the estimated timesteps of an action, at least 1; 1 where its arguments do not fit its schema."""
+        state = self._state(facts)
+        try:
+            return estimate_ticks(agent, action, self.mission, state)
+        except UserError:
+            return 1
 
     def _by_id(self, facts: Facts) -> Mapping[GoalId, Goal]:
         return self._state(facts).derived("by id", lambda: {goal.id: goal for goal in self.goals(facts)})

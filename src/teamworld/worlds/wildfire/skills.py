@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from math import dist, inf
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from teamworld.errors import UserError
 from teamworld.language import Action, ActionSchema, AgentId, Cell, Entity, Measures, Param, Term
 from teamworld.worlds.base.executor import DONE, RUNNING, Result
 from teamworld.worlds.contract import Constraint
@@ -137,18 +138,18 @@ def _own_schemas(
 
 
 def cell_of(action: Action) -> Cell:
-    """Return the place that a complete action names."""
-    place = action.args[0]
+    """Return the place that an action names; raises ``UserError`` where it names none."""
+    place = action.args[0] if action.args else None
     if not isinstance(place, tuple):
-        raise TypeError(f"{action} names no cell")
+        raise UserError(f"{action} names no cell")
     return place
 
 
 def thing_of(action: Action) -> Entity | str:
-    """Return the thing or agent that an action is about."""
-    aim = action.args[0]
+    """Return the thing or agent that an action is about; raises ``UserError`` where it is about none."""
+    aim = action.args[0] if action.args else None
     if not isinstance(aim, (Entity, str)):
-        raise TypeError(f"{action} names no thing")
+        raise UserError(f"{action} names no thing")
     return aim
 
 
@@ -423,7 +424,7 @@ def estimate_ticks(agent: AgentId, action: Action, mission: Mission, state: Symb
     if body is None or action.verb == "step_toward":
         return 1
     if action.verb in ("talk", "cut"):
-        return action.args[0] if isinstance(action.args[0], int) else 1
+        return max(1, action.args[0]) if action.args and isinstance(action.args[0], int) else 1
     if action.verb == "cut_all":
         return max(1, 2 if body.trees is None else body.trees)
     if action.verb == "fell":

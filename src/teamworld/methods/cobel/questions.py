@@ -397,9 +397,9 @@ class Assess(
 
     def context(self) -> dict[str, Any]:
         """Add what every teammate holds as the agent believes, and its likely subplans."""
-        minds = self.ascribed(self.situation.teammates)
+        held = self.ascribed(self.situation.teammates)
         likely = {agent: [intent.subplan.text for intent in intents] for agent, intents in self.intents.items()}
-        return super().context() | {"minds": minds, "likely": likely}
+        return super().context() | {"minds": held, "likely": likely}
 
     def infer(self) -> Assessment:
         """Return what a message would save, and of what."""

@@ -23,8 +23,8 @@ from teamworld.experiment.replay import replay
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
 from teamworld.experiment.spec import ExperimentSpec, build
-from teamworld.experiment.store.calls import CallStore
 from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.experiment.store.results import Results
 from teamworld.papers.drwell import timeline
 from teamworld.reasoning.llm import providers

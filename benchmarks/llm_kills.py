@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the server stands among th
 from durability import state
 
 from teamworld.experiment.reasoner_factory import spent
-from teamworld.experiment.store.calls import CallStore
+from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.reasoning.llm.prices import Prices
 from tests.experiment.ledger import kept, logs
 from tests.reasoning.llm.server import Peer, running

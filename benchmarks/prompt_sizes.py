@@ -20,9 +20,9 @@ from statistics import median
 from typing import NamedTuple
 
 from teamworld.episode.loop import Episode, Setting
-from teamworld.episode.messages import MessageRule
+from teamworld.episode.message_delivery import MessageRule
 from teamworld.experiment.spec import RunCell
-from teamworld.memory.world_model import WorldModel
+from teamworld.memory.guidebook import WorldModel
 from teamworld.methods import registry as methods
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply
 from teamworld.reasoning.prompts import render

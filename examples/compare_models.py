@@ -13,7 +13,7 @@ from pathlib import Path
 
 import teamworld
 from teamworld.experiment.run_options import RunOptions
-from teamworld.experiment.store.calls import CallStore
+from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.experiment.store.results import EpisodeRow
 from teamworld.metrics.cost import cost
 from teamworld.report.comparison import LEVEL

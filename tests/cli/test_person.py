@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from teamworld.experiment.store.calls import CallStore
+from teamworld.experiment.store.recorded_calls import CallStore
 from tests.experiment.ledger import logs
 
 pty = pytest.importorskip("pty", reason="needs pseudo-terminals")

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from teamworld.episode.loop import Episode, Setting
-from teamworld.episode.messages import MessageRule
+from teamworld.episode.message_delivery import MessageRule
 from teamworld.language import AgentId, Plan, parse_plan
-from teamworld.memory.world_model import WorldModel
+from teamworld.memory.guidebook import WorldModel
 from teamworld.methods.contract import WAIT, Choice, Decision, DecisionContext, Message
 from teamworld.reasoning.rules import RuleReasoner
 from teamworld.record import ActionStep, LogWriter, PlanEnd, PlanStart

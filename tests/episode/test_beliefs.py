@@ -12,10 +12,10 @@ import pytest
 
 from teamworld.episode.event_recorder import EventRecorder
 from teamworld.episode.loop import Episode, Setting
-from teamworld.episode.messages import MessageRule
+from teamworld.episode.message_delivery import MessageRule
 from teamworld.episode.perception_recorder import PerceptionRecorder
 from teamworld.language import AgentId, Entity, Fact, Facts
-from teamworld.memory.world_model import WorldModel
+from teamworld.memory.guidebook import WorldModel
 from teamworld.methods.contract import Decision, DecisionContext
 from teamworld.reasoning.rules import RuleReasoner
 from teamworld.record import (

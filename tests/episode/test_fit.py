@@ -14,10 +14,10 @@ import teamworld
 from teamworld.cli import run
 from teamworld.episode.compatibility import DoesNotApply, applies, entities_for
 from teamworld.episode.loop import Episode, Setting
-from teamworld.episode.messages import MessageRule
+from teamworld.episode.message_delivery import MessageRule
 from teamworld.errors import UserError
 from teamworld.language import AgentId, Entity
-from teamworld.memory.world_model import WorldModel
+from teamworld.memory.guidebook import WorldModel
 from teamworld.methods import registry as methods
 from teamworld.methods.contract import WAIT, Briefing, Decision, DecisionContext, Method, StrictModel
 from teamworld.reasoning.rules import RuleReasoner

@@ -12,9 +12,9 @@ import pytest
 from pydantic import BaseModel
 
 from teamworld.episode.loop import Episode, Setting
-from teamworld.episode.messages import MessageRule
+from teamworld.episode.message_delivery import MessageRule
 from teamworld.language import AgentId, Plan
-from teamworld.memory.world_model import WorldModel
+from teamworld.memory.guidebook import WorldModel
 from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, DecisionContext, Message, Method, StrictModel
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply, Sampling
 from teamworld.reasoning.rules import RuleReasoner

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from teamworld.episode.messages import Channel, MessageRule
+from teamworld.episode.message_delivery import Channel, MessageRule
 from teamworld.language import AgentId
 from teamworld.methods.contract import Message
 from teamworld.record import Deliver, Event, MessageSent

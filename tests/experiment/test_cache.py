@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teamworld.errors import UserError
-from teamworld.experiment.store.cache import AnswerCache
+from teamworld.experiment.store.answer_cache import AnswerCache
 from teamworld.reasoning.llm.contract import CallKey, Completion, Request, Turn
 from tests.reasoning.llm.records import COMPLETIONS, KEYS, REQUESTS, SCHEMA, completion, key, request
 
@@ -114,7 +114,7 @@ def test_half_an_answer_is_not_kept(cache: AnswerCache, finish: str) -> None:
 SHARING = """
 import sys
 from pathlib import Path
-from teamworld.experiment.store.cache import AnswerCache
+from teamworld.experiment.store.answer_cache import AnswerCache
 from tests.reasoning.llm.records import completion, key, request
 
 name, path = sys.argv[1], Path(sys.argv[2])

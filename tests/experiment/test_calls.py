@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from teamworld.errors import UserError
 from teamworld.experiment.spec import RunCell
-from teamworld.experiment.store.calls import CallStore, RecordedCalls, changed
+from teamworld.experiment.store.recorded_calls import CallStore, RecordedCalls, changed
 from teamworld.experiment.store.results import EpisodeRow, Results
 from teamworld.metrics.summary import Rate, Summary
 from teamworld.reasoning.human import HUMAN
@@ -311,7 +311,7 @@ def test_a_record_that_does_not_parse_is_named(store: CallStore, path: Path, cha
 ADDING = """
 import sys
 from pathlib import Path
-from teamworld.experiment.store.calls import CallStore
+from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.experiment.spec import RunCell
 from tests.reasoning.llm.records import key, record, request
 

@@ -22,8 +22,8 @@ from teamworld.experiment.replay import replay
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
 from teamworld.experiment.spec import ExperimentSpec, build
-from teamworld.experiment.store.calls import CallStore
 from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.experiment.store.results import Results
 from teamworld.metrics.event_table import CallRow
 from teamworld.reasoning.llm.budget import OutOfBudget
@@ -191,7 +191,7 @@ def test_a_cache_answers_a_second_run(server: Peer, tmp_path: Path) -> None:
 RUN = """
 import os, signal, sys
 from pathlib import Path
-from teamworld.experiment.store.calls import EpisodeCalls
+from teamworld.experiment.store.recorded_calls import EpisodeCalls
 from teamworld.experiment.spec import build
 from teamworld.experiment.runner import run
 add, added = EpisodeCalls.add, []

@@ -15,8 +15,8 @@ pytest.importorskip("pydantic_ai")
 from teamworld.cli import run as command
 from teamworld.errors import UserError
 from teamworld.experiment.api import run
-from teamworld.experiment.store.calls import CallStore
 from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.experiment.store.results import Results
 from tests.experiment.ledger import logs
 from tests.reasoning.llm.server import running

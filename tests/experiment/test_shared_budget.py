@@ -15,8 +15,8 @@ from teamworld.cli import run as command
 from teamworld.experiment import grid
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.shared_budget import SharedBudget
-from teamworld.experiment.store.calls import CallStore
 from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.reasoning.llm.budget import OutOfBudget
 from tests.reasoning.llm.server import Peer
 

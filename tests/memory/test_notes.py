@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from teamworld.memory.guidebook import WorldModel, merge
 from teamworld.memory.notes import LONGEST, MOST, clean_note, note_key, recent_notes
-from teamworld.memory.world_model import WorldModel, merge
 
 texts = st.text(max_size=300)
 few = st.lists(

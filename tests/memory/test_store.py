@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from teamworld.errors import UserError
 from teamworld.memory.contract import MemoryDelta, Ranking, Reflection, TaskOutcome
+from teamworld.memory.guidebook import WorldModel
 from teamworld.memory.store import MemoryStore
-from teamworld.memory.world_model import WorldModel
 from tests.memory.samples import TASKS, delta, deltas, instance, runs
 
 

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from teamworld.episode.loop import Episode, Setting
-from teamworld.episode.messages import MessageRule
+from teamworld.episode.message_delivery import MessageRule
 from teamworld.language import AgentId, Plan
 from teamworld.memory.contract import PlanInstance, TaskOutcome
 from teamworld.memory.episode_learning import Tracker, delta
-from teamworld.memory.world_model import WorldModel
+from teamworld.memory.guidebook import WorldModel
 from teamworld.methods.contract import Briefing, Choice, Decision, DecisionContext, Method, StrictModel
 from teamworld.reasoning.rules import RuleReasoner
 from teamworld.record import Commit, Event, GoalChange, LogWriter, PlanEnd, PlanStart, Release, StepDone

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from teamworld.memory.contract import GuideEntry, PlanInstance, Ranking, StartRecord
-from teamworld.memory.world_model import WorldModel, verdict, wilson
+from teamworld.memory.guidebook import WorldModel, verdict, wilson
 from tests.memory.samples import TASKS, instance, instances
 
 RANKINGS: tuple[Ranking, ...] = get_args(Ranking)

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from teamworld.episode.loop import Episode, Setting
-from teamworld.episode.messages import MessageRule
+from teamworld.episode.message_delivery import MessageRule
 from teamworld.experiment.spec import RunCell
-from teamworld.memory.world_model import WorldModel
+from teamworld.memory.guidebook import WorldModel
 from teamworld.methods import registry as methods
 from teamworld.methods.common.plan_answers import candidate_texts
 from teamworld.methods.contract import Method

@@ -10,7 +10,7 @@ import pytest
 
 from teamworld.language import parse_plan
 from teamworld.memory.contract import PlanInstance, Ranking
-from teamworld.memory.world_model import WorldModel
+from teamworld.memory.guidebook import WorldModel
 from teamworld.methods.contract import Method
 from teamworld.reasoning.contract import Answer, BadAnswer, Question, Reasoner, Rejected, Reply
 from teamworld.reasoning.prompts import render

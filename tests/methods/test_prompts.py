@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from teamworld.episode.messages import MessageRule
+from teamworld.episode.message_delivery import MessageRule
 from teamworld.language import Binding
 from teamworld.memory.contract import GuideEntry
-from teamworld.memory.world_model import WorldModel
+from teamworld.memory.guidebook import WorldModel
 from teamworld.methods.common.plan_answers import candidate_texts
 from teamworld.methods.contract import Message
 from teamworld.methods.drwell.library import Page

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teamworld.episode.messages import MessageRule
+from teamworld.episode.message_delivery import MessageRule
 from teamworld.errors import UserError
 from teamworld.language import parse_plan
 from teamworld.memory.contract import GuideEntry, Library
-from teamworld.memory.world_model import WorldModel
+from teamworld.memory.guidebook import WorldModel
 from teamworld.methods import registry as methods
 from teamworld.methods.contract import Message, Method
 from teamworld.methods.drwell.options import VARIANTS, DrWellOptions

@@ -14,9 +14,9 @@ import pytest
 from pydantic import BaseModel
 
 from teamworld.episode.loop import Episode, Setting
-from teamworld.episode.messages import MessageRule
+from teamworld.episode.message_delivery import MessageRule
 from teamworld.language import AgentId, Plan
-from teamworld.memory.world_model import WorldModel
+from teamworld.memory.guidebook import WorldModel
 from teamworld.methods.contract import WAIT, Choice, Decision, DecisionContext, Method, StrictModel
 from teamworld.metrics.all_metrics import measure
 from teamworld.metrics.definition import Value, metrics

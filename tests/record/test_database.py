@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from teamworld.errors import UserError
-from teamworld.experiment.store.cache import AnswerCache
-from teamworld.experiment.store.calls import CallStore
+from teamworld.experiment.store.answer_cache import AnswerCache
+from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.experiment.store.results import Results
 from teamworld.memory.store import MemoryStore
 from teamworld.record.database import Database, Format

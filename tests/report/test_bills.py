@@ -11,8 +11,8 @@ import pytest
 
 from teamworld.experiment.reasoner_factory import spent
 from teamworld.experiment.spec import RunCell, build
-from teamworld.experiment.store.calls import CallStore, price_of
 from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.recorded_calls import CallStore, price_of
 from teamworld.reasoning.human import HUMAN
 from teamworld.reasoning.llm.contract import CallRecord, Usage
 from teamworld.reasoning.llm.prices import Prices, Rates

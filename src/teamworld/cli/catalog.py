@@ -24,7 +24,7 @@ _MARKS = {True: ("ok", "green"), False: ("no", "bold red"), None: ("--", "yellow
 
 def worlds() -> int:
     """List the worlds and their options, and those of the messages."""
-    from teamworld.episode.messages import MessageRule
+    from teamworld.episode.message_delivery import MessageRule
     from teamworld.worlds import registry as known_worlds
 
     lines: dict[str, str] = {}

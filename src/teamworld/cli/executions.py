@@ -22,8 +22,8 @@ from teamworld.experiment.replay_reasoner import replays
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.shared_budget import SharedBudget
 from teamworld.experiment.spec import ExperimentSpec
-from teamworld.experiment.store.calls import CallStore
 from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.experiment.store.results import EpisodeRow
 from teamworld.reasoning.llm.prices import Prices
 from teamworld.report import bills, evidence, tables

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from teamworld.episode.event_recorder import EventRecorder
-from teamworld.episode.messages import Channel, Meeting
+from teamworld.episode.message_delivery import Channel, Meeting
 from teamworld.language import AgentId, Plan
 from teamworld.methods.contract import Message
 from teamworld.reasoning.contract import Answer, Question, Reasoner

@@ -11,12 +11,12 @@ from msgspec import UNSET
 from teamworld.episode.compatibility import entities_for
 from teamworld.episode.decision_context import DecisionPoint, Views
 from teamworld.episode.event_recorder import EventRecorder
-from teamworld.episode.messages import Channel, MessageRule
+from teamworld.episode.message_delivery import Channel, MessageRule
 from teamworld.episode.perception_recorder import PerceptionRecorder
 from teamworld.episode.plan_execution import Ending, PlanExecution, Status
 from teamworld.episode.stages import Stages
 from teamworld.language import Action, AgentId, Entity, GoalId, Relation, show
-from teamworld.memory.world_model import WorldModel
+from teamworld.memory.guidebook import WorldModel
 from teamworld.methods.contract import Briefing, Carry, Choice, Decision, Method
 from teamworld.planning.simulate import dry_run
 from teamworld.reasoning.contract import Reasoner

@@ -9,8 +9,8 @@ from typing import NamedTuple, TypeAlias
 from teamworld.errors import UserError
 from teamworld.experiment import process_pool
 from teamworld.experiment.spec import ExperimentSpec, RunCell
-from teamworld.experiment.store.calls import CallStore, price_of
 from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.recorded_calls import CallStore, price_of
 from teamworld.experiment.store.results import EpisodeRow, Results
 from teamworld.methods.registry import method_of
 from teamworld.metrics.all_metrics import measure

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from teamworld.episode.messages import MessageRule
+from teamworld.episode.message_delivery import MessageRule
 from teamworld.errors import UserError
 from teamworld.experiment.spec import MessageProtocol
 from teamworld.methods import registry as methods

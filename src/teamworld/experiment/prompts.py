@@ -10,8 +10,8 @@ from typing import NamedTuple
 from teamworld.errors import UserError, suggest
 from teamworld.experiment.runner import completed, play
 from teamworld.experiment.spec import ExperimentSpec, RunCell
-from teamworld.experiment.store.calls import CallStore
 from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.experiment.warm_start import RunMemories, opened
 from teamworld.memory.store import MemoryStore
 from teamworld.methods import registry as methods

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, NoReturn
 from teamworld.errors import UserError
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.spec import ExperimentSpec, RunCell
-from teamworld.experiment.store.cache import AnswerCache, EpisodeCache
-from teamworld.experiment.store.calls import CallStore, EpisodeCalls, RecordedCalls, price_of
+from teamworld.experiment.store.answer_cache import AnswerCache, EpisodeCache
 from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.recorded_calls import CallStore, EpisodeCalls, RecordedCalls, price_of
 from teamworld.reasoning import registry
 from teamworld.reasoning.contract import Reasoner
 from teamworld.reasoning.human import HUMAN, ClosedTerminal, PersonReasoner, Terminal

@@ -10,8 +10,8 @@ from teamworld.errors import UserError
 from teamworld.experiment.reasoner_factory import recorded
 from teamworld.experiment.runner import completed, play
 from teamworld.experiment.spec import ExperimentSpec
-from teamworld.experiment.store.calls import CallStore
 from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.experiment.warm_start import RunMemories, opened
 from teamworld.memory.store import MemoryStore
 from teamworld.methods import registry as methods

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from teamworld.errors import UserError
 from teamworld.experiment.reasoner_factory import ReasonerFactory, recorded
 from teamworld.experiment.spec import ExperimentSpec
-from teamworld.experiment.store.calls import CallStore
 from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.reasoning.llm.keys import expand_home
 from teamworld.reasoning.registry import REPLAY
 

@@ -26,8 +26,8 @@ from teamworld.experiment.reasoner_factory import ReasonerFactory, RunMonitor, l
 from teamworld.experiment.replay_reasoner import from_record, recall
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.spec import ExperimentSpec, RunCell
-from teamworld.experiment.store.calls import NotRecorded
 from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.recorded_calls import NotRecorded
 from teamworld.experiment.store.results import EpisodeRow, Results
 from teamworld.experiment.warm_start import RunMemories
 from teamworld.memory.store import MemoryStore

@@ -9,8 +9,8 @@ from pathlib import Path
 from teamworld.experiment.reasoner_factory import spent
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.spec import ExperimentSpec
-from teamworld.experiment.store.calls import CallStore
 from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.reasoning.llm import budget as budgets
 from teamworld.reasoning.llm.budget import BudgetLimit, OutOfBudget, Spent
 from teamworld.reasoning.llm.prices import Prices

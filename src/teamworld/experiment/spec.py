@@ -31,7 +31,7 @@ from teamworld.worlds import registry as worlds
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-    from teamworld.episode.messages import MessageRule
+    from teamworld.episode.message_delivery import MessageRule
     from teamworld.reasoning.llm.reasoner import Overrides
     from teamworld.seeding import Streams
 
@@ -216,7 +216,7 @@ class ExperimentSpec(BaseModel):
         Raises:
             UserError: An unknown world, level, method, reasoner or option, or a value that does not fit.
         """
-        from teamworld.experiment.resolution import resolve  # only here: it imports worlds and methods
+        from teamworld.experiment.spec_resolution import resolve  # only here: it imports worlds and methods
 
         return resolve(self)
 

@@ -17,8 +17,8 @@ from teamworld.errors import UserError
 from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.memory.contract import MemoryDelta
+from teamworld.memory.guidebook import WorldModel, merge
 from teamworld.memory.store import MemoryStore
-from teamworld.memory.world_model import WorldModel, merge
 from teamworld.methods import registry as methods
 
 #: What cells begin with, by their names.

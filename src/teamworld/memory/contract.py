@@ -11,7 +11,7 @@ TaskKey: TypeAlias = str
 Identity: TypeAlias = Literal["id", "class"]
 #: How a team came to its commitments.
 Communication: TypeAlias = Literal["negotiated", "chat", "none"]
-#: How plans are ranked when only few samples are known, see ``teamworld.memory.world_model``.
+#: How plans are ranked when only few samples are known, see ``teamworld.memory.guidebook``.
 Ranking: TypeAlias = Literal["expected", "wilson", "rate"]
 #: The guidebook's word for a success rate.
 Verdict: TypeAlias = Literal["untested", "highly effective", "moderate", "challenging", "needs a new strategy"]

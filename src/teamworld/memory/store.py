@@ -15,9 +15,9 @@ from typing import TypeVar
 import msgspec
 
 from teamworld.memory.contract import MemoryDelta, PlanInstance, Ranking, Reflection, TaskOutcome
+from teamworld.memory.guidebook import PlanKey, PlanRow, StartRow, WorldModel
 from teamworld.memory.notes import recent_notes
 from teamworld.memory.plan_statistics import PARTS, START_BUCKET, PlanStatistics
-from teamworld.memory.world_model import PlanKey, PlanRow, StartRow, WorldModel
 from teamworld.record.database import Database, Format
 
 _MANY = 500  # values in one IN (...); SQLite takes at least 999 of them

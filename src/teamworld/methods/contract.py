@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 from teamworld.language import AgentId, Entity, Fact, GoalId, Plan
 from teamworld.memory.contract import MemoryDelta
-from teamworld.memory.world_model import WorldModel
+from teamworld.memory.guidebook import WorldModel
 from teamworld.reasoning.contract import Answer, Question, RespondentId
 from teamworld.record import Believe, Commit, Event, Predict, Release
 from teamworld.seeding import Streams

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from teamworld.experiment.spec import ExperimentSpec
-from teamworld.experiment.store.calls import CallStore, price_of
 from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.recorded_calls import CallStore, price_of
 from teamworld.metrics.cost import cost, group_by, latency
 from teamworld.metrics.event_table import CallRow
 from teamworld.reasoning.human import HUMAN

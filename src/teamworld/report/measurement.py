@@ -15,8 +15,8 @@ from teamworld.experiment.comparison_runs import ALOUD, GREEDY, REFERENCES, SILE
 from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.memory.episode_learning import delta
+from teamworld.memory.guidebook import WorldModel
 from teamworld.memory.store import MemoryStore
-from teamworld.memory.world_model import WorldModel
 from teamworld.methods import registry
 from teamworld.metrics.definition import NULL, Value, mean, metrics, name_of
 from teamworld.record import ActionStep, Event, read_log

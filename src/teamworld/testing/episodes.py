@@ -11,11 +11,11 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from teamworld.episode.loop import Episode, Setting
-from teamworld.episode.messages import MessageRule
+from teamworld.episode.message_delivery import MessageRule
 from teamworld.experiment import message_protocol
 from teamworld.language import AgentId
 from teamworld.memory.contract import MemoryDelta
-from teamworld.memory.world_model import WorldModel
+from teamworld.memory.guidebook import WorldModel
 from teamworld.methods import registry as methods
 from teamworld.methods.contract import Briefing, Choice, Decision, DecisionContext, Method
 from teamworld.reasoning.contract import Answer, BadAnswer, Question, Reasoner, Rejected, Reply

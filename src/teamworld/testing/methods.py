@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from teamworld.episode.compatibility import applies
-from teamworld.episode.messages import MessageRule
+from teamworld.episode.message_delivery import MessageRule
 from teamworld.errors import UserError
 from teamworld.methods import registry as methods
 from teamworld.metrics.all_metrics import measure

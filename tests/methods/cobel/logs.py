@@ -10,7 +10,7 @@ import numpy as np
 
 from teamworld.episode.loop import Episode, Setting
 from teamworld.experiment import message_protocol
-from teamworld.memory.world_model import WorldModel
+from teamworld.memory.guidebook import WorldModel
 from teamworld.methods import registry as methods
 from teamworld.reasoning.rules import RuleReasoner
 from teamworld.record import Event, LogWriter

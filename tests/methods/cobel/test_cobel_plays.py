@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from teamworld.episode.messages import MessageRule
+from teamworld.episode.message_delivery import MessageRule
 from teamworld.errors import UserError
 from teamworld.methods import registry as methods
 from teamworld.methods.cobel.situation import OPERATIONS, VARIANTS, CobelOptions

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from teamworld.episode.messages import MessageRule
+from teamworld.episode.message_delivery import MessageRule
 from teamworld.language import parse_fact
 from teamworld.methods.coela.options import CoelaOptions
 from teamworld.methods.coela.questions import ChooseAction, Proposal, ProposeMessage

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from teamworld.episode.messages import MessageRule
+from teamworld.episode.message_delivery import MessageRule
 from teamworld.methods import registry as methods
 from teamworld.methods.coela.questions import ChooseAction, Decided, Picked, PickPlan, Proposal, ProposeMessage
 from teamworld.methods.common.translation import Translate, Translation

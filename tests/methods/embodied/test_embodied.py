@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from teamworld.episode.messages import MessageRule
+from teamworld.episode.message_delivery import MessageRule
 from teamworld.language import Plan, parse_action
 from teamworld.methods.common.single_action import Act
 from teamworld.methods.embodied.questions import Decide, DialogueRecord, Private, Speak, Talk

@@ -22,8 +22,8 @@ from teamworld.errors import UserError
 from teamworld.experiment.api import run
 from teamworld.experiment.replay import replay
 from teamworld.experiment.run_options import RunOptions
-from teamworld.experiment.store.calls import CallStore
 from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.methods import registry
 from teamworld.reasoning.llm.answers import make_schema, read_answer
 from teamworld.reasoning.llm.contract import Completion, Form, ProviderError, Request, Turn

@@ -9,7 +9,7 @@ import pytest
 from teamworld.errors import UserError
 from teamworld.language import Entity
 from teamworld.worlds.contract import WAIT, Outcome, StepResult
-from teamworld.worlds.cube import transition
+from teamworld.worlds.cube import step_effects
 from teamworld.worlds.cube.state import ForceScope
 from teamworld.worlds.cube.text import observation
 from teamworld.worlds.cube.world import CubeOptions, make
@@ -409,22 +409,24 @@ def test_feedback_is_composed_by_the_user() -> None:
     give(here, "push_block(0, 1)", "", "move(up)")
     effects = here.effects
     assert effects is not None
-    mine = transition.combine(transition.failed_pushes, transition.congestion, lambda e: {"half_idle": len(e.idle) / 2})
+    mine = step_effects.combine(
+        step_effects.failed_pushes, step_effects.congestion, lambda e: {"half_idle": len(e.idle) / 2}
+    )
     assert mine(effects) == {"failed_pushes": 1, "congestion": 1, "half_idle": 0.5}
-    team = transition.team_feedback(effects)
+    team = step_effects.team_feedback(effects)
     assert team["distance"] == 5 + 7
     assert team["deficit_block_0"] == 0
     assert team["deficit_block_1"] == 2
-    own = transition.agent_feedback(effects, "agent_0")
+    own = step_effects.agent_feedback(effects, "agent_0")
     assert (own.position, own.blocker, own.deficit, own.nearest) == ((4, 3), "agent_1", 0, 1)
-    assert transition.agent_feedback(effects, "agent_2").places == ()
+    assert step_effects.agent_feedback(effects, "agent_2").places == ()
 
 
 def test_feedback_counts_progress_and_deliveries() -> None:
     here = world(10, [(4, 7), (9, 9)], [(1, 4, 8), (2, 7, 1)])
     give(here, "push_block(0, 1)", "wait_agents(2)")
     assert here.effects is not None
-    team = transition.team_feedback(here.effects)
+    team = step_effects.team_feedback(here.effects)
     assert {name: team[name] for name in ("progress", "distance", "delivered", "delivered_weight")} == {
         "progress": 1, "distance": 7, "delivered": 1, "delivered_weight": 1,
     }  # fmt: skip

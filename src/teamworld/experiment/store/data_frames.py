@@ -13,8 +13,8 @@ from teamworld.errors import UserError
 from teamworld.experiment.episode_metrics import of_runs
 from teamworld.experiment.grid import runs
 from teamworld.experiment.spec import ExperimentSpec, RunCell
-from teamworld.experiment.store.calls import CallStore
 from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.metrics.definition import metrics
 from teamworld.record import read_log
 

@@ -12,7 +12,7 @@ from teamworld.experiment.spec import RunCell
 from teamworld.metrics.summary import Summary
 from teamworld.record.database import Database, Format
 
-#: See ``experiment.store.calls``, which reads and writes it. The request and the faults are JSON; text, finish and the
+#: See ``experiment.store.recorded_calls``, which reads and writes it. The request and the faults are JSON; text, finish and the
 #: counts are null where no completion came.
 _CALLS = """
 CREATE TABLE calls (

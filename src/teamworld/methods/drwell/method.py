@@ -17,7 +17,7 @@ import msgspec
 from teamworld.language import AgentId, GoalId
 from teamworld.memory.contract import Communication, MemoryDelta
 from teamworld.memory.episode_learning import Tracker, delta
-from teamworld.memory.world_model import WorldModel
+from teamworld.memory.guidebook import WorldModel
 from teamworld.methods.common.commitments import release_cause
 from teamworld.methods.common.plan_answers import PlanAnswer, make_plan, normalize_texts, standby_plan
 from teamworld.methods.contract import Briefing, Choice, Decision, DecisionContext, Meeting, Message, Method

@@ -27,8 +27,8 @@ from teamworld.worlds.cube.actions import (
     word_of,
 )
 from teamworld.worlds.cube.geometry import Rank, distances, first_step, targets
+from teamworld.worlds.cube.step_effects import StepEffects
 from teamworld.worlds.cube.symbolic_state import DELTA, OPPOSITE, SymbolicState, entity, goal_name, once_per_state
-from teamworld.worlds.cube.transition import StepEffects
 
 STAY = "stay"
 

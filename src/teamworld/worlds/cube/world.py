@@ -30,8 +30,8 @@ from teamworld.worlds.cube.failures import failures
 from teamworld.worlds.cube.levels import LEVELS, layout_for, neighbouring_layouts
 from teamworld.worlds.cube.skills import SKILLS, STAY, CubeSkill, TeamActivity
 from teamworld.worlds.cube.state import EpisodeRules, ForceScope, Layout, make_state
+from teamworld.worlds.cube.step_effects import StepEffects, compute_effects
 from teamworld.worlds.cube.symbolic_state import PRIMITIVE, SymbolicState, agent_name, goal_name
-from teamworld.worlds.cube.transition import StepEffects, compute_effects
 
 #: Steps of an episode unless told otherwise.
 DEFAULT_HORIZON = 500

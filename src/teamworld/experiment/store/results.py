@@ -12,8 +12,8 @@ from teamworld.experiment.spec import RunCell
 from teamworld.metrics.summary import Summary
 from teamworld.record.database import Database, Format
 
-#: See ``experiment.store.recorded_calls``, which reads and writes it. The request and the faults are JSON; text, finish and the
-#: counts are null where no completion came.
+#: See ``experiment.store.recorded_calls``, which reads and writes it. The request and the faults are JSON; text, finish
+#: and the counts are null where no completion came.
 _CALLS = """
 CREATE TABLE calls (
     cell              TEXT NOT NULL,

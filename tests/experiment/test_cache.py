@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from teamworld.errors import UserError
@@ -37,6 +37,7 @@ PLACES = st.tuples(st.sampled_from([0, 2**63 - 1]), st.integers(1, 2), KEYS, REQ
 
 @settings(max_examples=40)  # each makes a file
 @given(st.lists(st.tuples(PLACES, COMPLETIONS), max_size=10))
+@example([((0, 1, key(), request()), completion(text)) for text in ("first", "second")])
 def test_whole_answers_come_back_and_the_first_stays(added: list[tuple[Place, Completion]]) -> None:
     held: dict[tuple[int, int, CallKey, str], Completion] = {}
     with tempfile.TemporaryDirectory() as folder:

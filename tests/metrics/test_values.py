@@ -108,6 +108,8 @@ COORDINATION: list[Case] = [
     ("another goal", committing([commit("a")], [commit("a", "h")], [release("a", "h")]), endings(1, 1, 2)),
     ("a plan for another goal", committing([commit("a")], [plan("a", 0, "h")]), endings(0, 1, 1)),
     ("the same goal again", committing([commit("a")], [commit("a")]), endings(0, 0, 1)),
+    ("nothing is locked once all goals are done", log([change()], *[[act("a")]] * 9), {"deadlock": 0}),
+    ("nothing is locked once all goals are lost", log([change(event="lost")], *[[act("a")]] * 9), {"deadlock": 0}),
 ]
 
 # ---- warnings and repairs

@@ -69,9 +69,10 @@ def test_who_would_search_in_vain_is_told_if_it_is_in_sight(seed: int) -> None:
     assert lies in draft.facts
     assert messages.read_plan(Message("Alice", "inform", draft.text)) is None  # facts alone
     costly = replace(here, options=CobelOptions(engine="exact", theta=1000))
+    slightly_costly = replace(here, options=CobelOptions(engine="exact", theta=assessment.saved - messages.STEP / 2))
     unseen = replace(here, last_met={})
     alike = replace(here, ascribed={"Bob": here.facts})
-    for silent in (costly, unseen, alike):
+    for silent in (costly, slightly_costly, unseen, alike):
         assert not messages.assess(silent, {}).speaks
 
 

@@ -46,6 +46,8 @@ class Case(NamedTuple):
     side: int = 12
     limit: int = 200
     options: CubeOptions | None = None
+    busy: Sequence[int] = ()
+    """Agents whose actions still run then."""
 
 
 def walk(face: str = "left", block: int = 0) -> str:
@@ -169,6 +171,7 @@ CASES = {
         {0: DONE},
         side=20,
         limit=5,
+        busy=[1],
     ),
     "push: a line of agents and a chain of blocks": Case(
         [(3, 2), (4, 2), (4, 1)],
@@ -237,6 +240,7 @@ def test_how_actions_end(case: Case) -> None:
     reports = run(here, *case.orders, limit=case.limit)
     assert case.steps in (None, len(reports))
     assert {agent: how_it_ended(ends(reports, agent)) for agent in case.ends} == case.ends
+    assert all(reports[-1].outcomes[f"agent_{agent}"].status == "running" for agent in case.busy)
     assert {agent: place(here.state, agent) for agent in case.cells} == case.cells
     blocks = here.state.blocks
     assert {block: (blocks[block].row, blocks[block].col) for block in case.corners} == case.corners

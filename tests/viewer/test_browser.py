@@ -152,7 +152,7 @@ def test_the_address_remembers_the_step(browser: Page, files: dict[str, Path]) -
 
 
 def test_messages_up_to_the_step_and_a_click_jumps(two: Page) -> None:
-    said = two.evaluate("teamworld.episode.message_delivery.map((message) => message.step)")
+    said = two.evaluate("teamworld.episode.messages.map((message) => message.step)")
     later = next(step for step in said if step > 0)
     assert two.locator("#talk .said").count() == said.count(0)
     two.evaluate(f"teamworld.player.go({later})")

@@ -183,9 +183,19 @@ def test_an_agent_that_dies_is_gone_for_good(tmp_path: Path) -> None:
     assert of(events, PlanEnd)[0].cause == "gone"
 
 
-def test_a_team_of_which_nobody_is_left_quits(tmp_path: Path) -> None:
-    events = play(tmp_path, ToyWorld(jobs=((9, 1),), dies={"a": 1, "b": 1}), Scripted(solo))
-    assert of(events, EpisodeEnd)[0].reason == "quit"
+def test_when_nobody_is_left_the_world_goes_on_to_its_end_and_nobody_is_asked(tmp_path: Path) -> None:
+    asked: list[int] = []
+
+    def decide(context: DecisionContext) -> dict[AgentId, Decision]:
+        asked.append(context.t)
+        return solo(context)
+
+    world = ToyWorld(jobs=((9, 1),), horizon=6, dies={"a": 1, "b": 1})
+    events = play(tmp_path, world, Scripted(decide, lambda context: asked.append(context.t) or ()))
+    assert of(events, EpisodeEnd)[0].reason == "horizon"
+    assert [event.step for event in of(events, StepDone)] == list(range(6))
+    assert max(asked) < 2
+    assert world.orders[2:] == [{}] * 4
 
 
 def test_commitments_still_open_at_the_end_are_released(tmp_path: Path) -> None:

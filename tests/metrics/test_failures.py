@@ -8,7 +8,17 @@ import pytest
 
 from teamworld.metrics.event_table import consecutive_runs, spent_on
 from teamworld.metrics.failures import LABELS, merged, tags
-from teamworld.record import ActionStep, AnswerError, Event, GoalChange, QuestionAsked, StepDone, decode, encode
+from teamworld.record import (
+    ActionStep,
+    AgentLeft,
+    AnswerError,
+    Event,
+    GoalChange,
+    QuestionAsked,
+    StepDone,
+    decode,
+    encode,
+)
 from teamworld.worlds.base.failure_spans import FailureSpan
 from tests.metrics.logs import act, attempt, change, check_tags, commit, ended, labels, log, of, plan, release, say
 
@@ -173,6 +183,12 @@ CONDUCT = [
     ("a wall", log(*[[act("a", blocker="b"), act("b", blocker="wall")]] * 3), []),
     ("a ring", log(*RING, team="abcd"), ["mutual-blocking 0-2 acb"]),
     ("quit early", log(WALK, WALK, reason="quit"), ["quit-early 1-1 ab"]),
+    (
+        "all are lost",
+        log([*WALK, *(AgentLeft(agent=agent, why="burnt") for agent in "ab")], [], []),
+        ["quit-early 0-0 ab"],
+    ),
+    ("one is lost", log([*WALK, AgentLeft(agent="a", why="burnt")], [], []), []),
     ("out of time", log(WALK, WALK), []),
     ("done at the end", log(WALK, [*WALK, change()], reason="all_done"), []),
     ("no stop", log([change()], WALK, WALK), ["no-stop 1-2 ab"]),

@@ -113,18 +113,23 @@ class Episode:
                 entities=entities,
             )
         )
-        over: EndReason | None = None if self._alive else "quit"
+        over: EndReason | None = None
         while over is None:
-            views = self._views()
-            self._unable = frozenset(agent for agent, view in views.items() if not view.is_able)
-            self._record_perceptions(views)
-            self._settle(views)
-            self._waiting = await self._decide(views)
-            over = self._advance(self._next_actions(views))
+            # The world ends the episode, not the last death: what happens when nobody is left counts for the team.
+            over = self._advance(await self._choose_actions() if self._alive else {})
         self._finish(over)
         return over
 
     # ---- before the step
+
+    async def _choose_actions(self) -> dict[AgentId, Action]:
+        """Let the living agents look and decide; return what each of them is to do."""
+        views = self._views()
+        self._unable = frozenset(agent for agent, view in views.items() if not view.is_able)
+        self._record_perceptions(views)
+        self._settle(views)
+        self._waiting = await self._decide(views)
+        return self._next_actions(views)
 
     def _views(self) -> Views:
         return Views(self._alive, self._world.view)
@@ -282,7 +287,7 @@ class Episode:
         self._recorder.tick += report.ticks
         self._show()
         self._recorder.flush()
-        return report.end_reason or (None if self._alive else "quit")
+        return report.end_reason
 
     def _take_outcome(self, agent: AgentId, action: Action, report: StepResult) -> None:
         outcome = report.outcomes[agent]

@@ -15,7 +15,17 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from teamworld.record import ActionStep, Commit, EpisodeEnd, EpisodeStart, GoalChange, PlanEnd, PlanStart, Release
+from teamworld.record import (
+    ActionStep,
+    AgentLeft,
+    Commit,
+    EpisodeEnd,
+    EpisodeStart,
+    GoalChange,
+    PlanEnd,
+    PlanStart,
+    Release,
+)
 
 #: What an agent's step was spent on: see ``spent_on``. ``sync`` is waiting in place.
 StepClass: TypeAlias = Literal["invalid", "blocked", "talk", "work", "sync", "move", "idle"]
@@ -206,6 +216,11 @@ class EventTable:
     def done(self) -> dict[str, int]:
         """For each goal that was done, c_g: the step in which it was, counting from 0."""
         return {change.goal: change.step for change in self.all(GoalChange) if change.event == "done"}
+
+    @cached_property
+    def has_left(self) -> bool:
+        """Whether the team left before the end: it quit, or every agent was lost."""
+        return self.end.reason == "quit" or len({event.agent for event in self.all(AgentLeft)}) == len(self.team)
 
     @cached_property
     def endings(self) -> dict[int, PlanEnd]:

@@ -17,6 +17,7 @@ import numpy as np
 from teamworld.metrics.event_table import CLASSES, NOBODY, ActColumns, CallRow, EventTable, spent_on
 from teamworld.record import (
     ActionStep,
+    AgentLeft,
     AttemptMade,
     Believe,
     Commit,
@@ -48,7 +49,7 @@ _EFFECT, _MOVED = 1, 2
 _PACKED = struct.Struct("9i").pack
 #: Records of which all are kept; there are few of them, beside what agents do.
 _KEPT: Final = (
-    *(AttemptMade, Believe, Commit, GoalChange, LlmCall, MessageSent),
+    *(AgentLeft, AttemptMade, Believe, Commit, GoalChange, LlmCall, MessageSent),
     *(PlanEnd, PlanStart, Predict, QuestionAsked, Release),
 )
 #: Those that are kept at the log level ``beliefs`` too.
@@ -154,7 +155,7 @@ class _Reader:
                 for held in event.held:
                     if not 0.0 <= held.probability <= 1.0:
                         raise refusal(event, f"has probability {held.probability}: expected 0 to 1")
-            case Commit() | Release() | PlanEnd() | Deliver() | Observe() | StageEntered():
+            case AgentLeft() | Commit() | Release() | PlanEnd() | Deliver() | Observe() | StageEntered():
                 self._known((event.agent,))
         self.kept[type(event)].append(event)
 

@@ -65,8 +65,8 @@ def world_score(table: EventTable) -> Value:
 
 @metric
 def premature_end(table: EventTable) -> Value:
-    """Return whether the team quit with goals open."""
-    return NULL if table.is_solved is None else share(table.end.reason == "quit" and not table.is_solved, 1)
+    """Return whether the team quit, or was lost whole, with goals open."""
+    return NULL if table.is_solved is None else share(table.has_left and not table.is_solved, 1)
 
 
 @metric

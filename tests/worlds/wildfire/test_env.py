@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
-from teamworld.errors import UserError
 from teamworld.worlds.wildfire import observe, physics
 from teamworld.worlds.wildfire.env import TYPES, WildfireEnv, parallel_env, vector_env
 from teamworld.worlds.wildfire.kernels.agents import ACTS, IDLE
@@ -58,7 +57,7 @@ def test_observations_are_rows_of_the_state_and_frozen() -> None:
             observations["drone_12"][0] = 9
         history.append((state, state.copy()))
         observations, _, _, _, infos = env.step({agent: [0, *rng.integers(0, 200, 2).tolist()] for agent in env.agents})
-        assert infos["drone_12"] == {"effect": True, "moved": True, "reason": ""}
+        assert infos["drone_12"] == {"alive": True, "effect": True, "moved": True, "reason": ""}
     for state, before in history:
         assert np.array_equal(state, before)
 
@@ -94,7 +93,7 @@ def fiery() -> Level:
     return Level(name="fiery", task="contain", size=30, team=Team(2, drones=1), max_steps=60)
 
 
-def test_who_dies_is_terminated_and_the_others_go_on() -> None:
+def test_who_dies_stays_and_is_paid_with_the_team() -> None:
     placed = instance_for(fiery(), 0, terrain=flat(30, wind=(3.0, 0.0)))
     assert placed.fire is not None
     env = parallel_env(placed)
@@ -104,29 +103,40 @@ def test_who_dies_is_terminated_and_the_others_go_on() -> None:
     for _ in range(9):
         actions = wait(env) | {"firefighter_1": [0, *fire]}
         observations, rewards, gone, cut, infos = env.step(actions)
-        if gone["firefighter_1"]:
+        if not infos["firefighter_1"]["alive"]:
             break
-    assert env.agents == ["firefighter_2", "drone_3"]
-    assert (gone, set(cut.values())) == ({"firefighter_1": True, "firefighter_2": False, "drone_3": False}, {False})
+    assert env.agents == ["firefighter_1", "firefighter_2", "drone_3"]
+    assert {*gone.values(), *cut.values()} == {False}
     assert observations["firefighter_1"][0] == 5
+    assert set(rewards.values()) == {rewards["drone_3"]}
     assert rewards["drone_3"] <= -20
-    assert infos["firefighter_1"].keys() == {"effect", "moved", "reason"}
-    observations, *_ = env.step(wait(env))
-    assert set(observations) == {"firefighter_2", "drone_3"}
-    with pytest.raises(UserError, match=r"live agents, got actions for \['firefighter_1'\]"):
-        env.step(wait(env) | {"firefighter_1": [0, 1, 1]})
+    assert infos["firefighter_1"].keys() == {"alive", "effect", "moved", "reason"}
+    before = env.state()[1]
+    observations, rewards, *_ = env.step(wait(env) | {"firefighter_1": [0, 1, 1]})
+    assert np.array_equal(observations["firefighter_1"], before)
+    assert set(rewards) == set(env.possible_agents)
 
 
-def test_when_all_are_lost_the_episode_is_over() -> None:
+def test_when_all_are_lost_the_fire_burns_on_and_they_pay() -> None:
+    """Walking into the fire is never better than staying away, in what each agent is paid."""
     level = replace(fiery(), team=Team(1))
     placed = instance_for(level, 0, terrain=flat(30, wind=(3.0, 0.0)))
     assert placed.fire is not None
-    env = parallel_env(placed)
-    env.reset()
-    while env.agents:
-        _, _, gone, cut, _ = env.step({"firefighter_1": [0, *placed.fire]})
-    assert (gone, cut) == ({"firefighter_1": True}, {"firefighter_1": False})
-    assert env._episodes.incident.t < 20
+    paid = {}
+    for name, action in (("idling", [-1, 0, 0]), ("suicide", [0, *placed.fire])):
+        env = parallel_env(placed)
+        env.reset()
+        paid[name], lost = 0.0, 0
+        while env.agents:
+            _, rewards, gone, cut, infos = env.step({"firefighter_1": action})
+            paid[name] += rewards["firefighter_1"]
+            lost += not infos["firefighter_1"]["alive"]
+        incident = env._episodes.incident
+        assert incident.land.cells_burning == 0 or incident.t == level.max_steps
+        assert gone["firefighter_1"] != cut["firefighter_1"]
+        assert paid[name] == physics.score(incident).reference
+        assert (lost > 10) == (name == "suicide")
+    assert paid["suicide"] <= paid["idling"] < 0
 
 
 def test_rewards_follow_the_chosen_score() -> None:

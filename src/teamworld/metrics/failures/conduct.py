@@ -14,7 +14,7 @@ from teamworld.metrics.effort import contributions
 from teamworld.metrics.event_table import EventTable, consecutive_runs
 from teamworld.metrics.failures.steps import acts_by_step
 from teamworld.metrics.messages import WITHIN, Grams, grams, is_alike, is_answered
-from teamworld.record import Deliver, MessageSent, PlanStart, QuestionAsked
+from teamworld.record import AgentLeft, Deliver, MessageSent, PlanStart, QuestionAsked
 from teamworld.worlds.base.failure_spans import FailureSpan
 
 #: Steps in one another's way that are not just a meeting.
@@ -110,10 +110,11 @@ def endings(table: EventTable) -> Iterator[FailureSpan]:
     """Find an episode that ended too early or too late."""
     goals = [goal.id for goal in table.start.goals]
     left = [goal for goal in goals if goal not in table.done]
-    if left and table.end.reason == "quit":
-        rest = f"{len(left)} of {len(goals)} goals open"
-        text = f"the team quit after {table.steps} of {table.start.horizon} steps with {rest}"
-        yield FailureSpan("quit-early", table.last, table.last, table.team, None, text)
+    if left and table.has_left:
+        step = min(table.last, max((event.step for event in table.all(AgentLeft)), default=table.last))
+        how = f"quit after {table.steps}" if table.end.reason == "quit" else f"was lost whole after {step + 1}"
+        text = f"the team {how} of {table.start.horizon} steps with {len(left)} of {len(goals)} goals open"
+        yield FailureSpan("quit-early", step, step, table.team, None, text)
     idle_from = max((table.done.get(goal, table.steps) for goal in goals), default=-1) + 1
     if goals and not left and idle_from < table.steps:
         text = f"{table.steps - idle_from} of {table.steps} steps after the last goal was done"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from teamworld.errors import UserError, suggest
@@ -33,8 +33,6 @@ class TeamStep(NamedTuple):
     """The same for all agents."""
     terminated: bool
     truncated: bool
-    lost: Collection[str] = ()
-    """Agents that left for good in this step; the others go on."""
 
 
 def parallel_metadata(name: str, frames_per_second: int) -> dict[str, Any]:
@@ -49,6 +47,9 @@ def parallel_metadata(name: str, frames_per_second: int) -> dict[str, Any]:
 
 class TeamEnv(ParallelBase, Generic[Observation, ObservationSpace, ActionSpace]):
     """The loop of an environment in which all agents act at once and share their reward.
+
+    All agents stay in ``agents`` to the end of the episode, also one that is lost in a world: it is paid with the
+    team, so that no agent's return is better for leaving early.
 
     Args:
         agents: Names of all agents.
@@ -152,15 +153,11 @@ class TeamEnv(ParallelBase, Generic[Observation, ObservationSpace, ActionSpace])
         if not agents:
             state = "is over" if self._has_begun else "has not begun"
             raise UserError(f"the episode {state}: call reset() before step()")
-        reward, terminated, truncated, lost = self._play(actions_in_order(actions, agents))
-        terminations, truncations = dict.fromkeys(agents, terminated), dict.fromkeys(agents, truncated)
-        for agent in lost:
-            terminations[agent], truncations[agent] = True, False
+        reward, terminated, truncated = self._play(actions_in_order(actions, agents))
         if terminated or truncated:
             self.agents = []
-        elif lost:
-            self.agents = [agent for agent in agents if agent not in lost]
         rewards = dict.fromkeys(agents, reward)
+        terminations, truncations = dict.fromkeys(agents, terminated), dict.fromkeys(agents, truncated)
         return self._observe(agents), rewards, terminations, truncations, self._infos(agents)
 
     def state(self) -> npt.NDArray[Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from copy import copy as shallow_copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict, Unpack, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, Unpack, get_args
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from teamworld.worlds.wildfire import draw, physics
 from teamworld.worlds.wildfire.kernels.agents import LENGTH, REASONS, SEEN_CIVILIAN
 from teamworld.worlds.wildfire.levels import Level, WildfireInstance, instance_for, level_for
 from teamworld.worlds.wildfire.observe import agent_names, begin_sightings, observations
-from teamworld.worlds.wildfire.physics import begin_incident
+from teamworld.worlds.wildfire.physics import ScoreName, begin_incident
 from teamworld.worlds.wildfire.state import GO_ANYWHERE, STOP, Cell, FireMode, units_at
 
 if TYPE_CHECKING:
@@ -37,9 +37,6 @@ if TYPE_CHECKING:
     from teamworld.worlds.wildfire.physics import StepEffects
     from teamworld.worlds.wildfire.state import ActionRules, Incident
 
-
-#: Whose change is the reward: cut trees count as lost (as in the reference code), or only what burnt.
-ScoreName = Literal["reference", "burnt"]
 
 #: Types of actions that each kind knows, from 0 on.
 TYPES = (5, 2, 1, 4)
@@ -128,14 +125,15 @@ class Episodes:
     def step(self, actions: npt.NDArray[np.integer]) -> TeamStep:
         """Let all act, (A, 3) whole numbers; those of agents that are lost are not read.
 
-        The episode terminates when nothing is left to be done, or nobody to do it.
+        The episode terminates when nothing is left to be done. When nobody is left to do it, it goes on: what burns
+        later counts, too.
         """
         incident = self.incident
         alive = incident.units.alive
         self.effects = physics.step(incident, np.where(alive[:, None], actions, STOP))
         self.sightings.look(incident)
         before, self._score = self._score, self._score_now()
-        over = physics.is_over(incident) or not incident.units.alive.any()
+        over = physics.is_over(incident)
         return TeamStep(self._score - before, over, not over and incident.t >= self.level.max_steps)
 
     def _score_now(self) -> float:
@@ -165,8 +163,9 @@ def parallel_env(
 class WildfireEnv(TeamEnv["npt.NDArray[np.float32]", "Box", "MultiDiscrete"]):
     """Firefighters, bulldozers, drones and helicopters against a fire, or at one of its lesser tasks.
 
-    **Agents** are ``firefighter_1``, ``drone_4``, ...: kind and number. Who is lost in the fire is terminated and
-    leaves ``agents``; the others go on.
+    **Agents** are ``firefighter_1``, ``drone_4``, ...: kind and number. Who is lost in the fire stays in ``agents`` to
+    the end of the episode and is paid with the team: its observation says that it is lost, its actions are not read.
+    So the sum of an agent's rewards is the team's score, whoever dies, and no policy gains by dying early.
 
     **Actions**: MultiDiscrete, [type, x, y]; x and y from 0 to N - 1. Types from 0 on are the kind's primitives
     (``units``), -1 does nothing, -2 goes to any cell; [0, 0, 0] does nothing, so only -2 goes to (0, 0).
@@ -176,11 +175,11 @@ class WildfireEnv(TeamEnv["npt.NDArray[np.float32]", "Box", "MultiDiscrete"]):
 
     **Rewards**: all get the change of the team's score in the step.
 
-    **End**: terminated for all when nothing is left to be done, else truncated at the step limit. ``agents`` is then
-    empty, as it is when everybody is lost, and ``step`` needs a ``reset`` first.
+    **End**: for all at once: terminated when nothing is left to be done, else truncated at the step limit. ``agents``
+    is then empty, and ``step`` needs a ``reset`` first. When everybody is lost the fire burns on.
 
-    **Infos**: for each agent ``{"effect": did its action change the world, "moved": ..., "reason": why it did not
-    do what was asked, or ""}``; empty at the start.
+    **Infos**: for each agent ``{"alive": is it not lost, "effect": did its action change the world, "moved": ...,
+    "reason": why it did not do what was asked, or ""}``; empty at the start.
 
     **Reset**: ``reset(seed=s)`` plays the instance of seed s; ``reset()`` then draws the next, from seed 0 if no seed
     was ever given. ``options`` are accepted, as the interface demands, and not used.
@@ -207,12 +206,10 @@ class WildfireEnv(TeamEnv["npt.NDArray[np.float32]", "Box", "MultiDiscrete"]):
         self._episodes.restart()
 
     def _play(self, actions: list[npt.ArrayLike]) -> TeamStep:
-        step = self._episodes.step(self._array_of(actions))
-        alive = self._episodes.incident.units.alive
-        return step._replace(lost=[agent for agent in self.agents if not alive[self._row_of[agent]]])
+        return self._episodes.step(self._array_of(actions))
 
-    def _array_of(self, actions: list[npt.ArrayLike]) -> npt.NDArray[np.int64]:
-        """Return the actions of the agents left as an array of all, those of agents that are lost empty."""
+    def _array_of(self, actions: list[npt.ArrayLike]) -> npt.NDArray[np.integer]:
+        """Return the actions of all agents, in their order, as an array."""
         try:
             wanted = np.array(actions)
         except ValueError:  # of different lengths
@@ -220,9 +217,7 @@ class WildfireEnv(TeamEnv["npt.NDArray[np.float32]", "Box", "MultiDiscrete"]):
         if wanted.shape != (len(actions), 3) or wanted.dtype.kind not in "iu":
             wrong = next((action for action in actions if not _is_action(action)), actions)
             raise UserError(f"an action is three whole numbers, [type, x, y], got {wrong!r}")
-        out = np.zeros((len(self.possible_agents), 3), np.int64)
-        out[[self._row_of[agent] for agent in self.agents]] = wanted
-        return out
+        return wanted
 
     def _observe(self, agents: list[str]) -> dict[str, npt.NDArray[np.float32]]:
         self._rows = observations(self._episodes.incident, self._episodes.sightings)
@@ -233,8 +228,11 @@ class WildfireEnv(TeamEnv["npt.NDArray[np.float32]", "Box", "MultiDiscrete"]):
         effects = self._episodes.effects
         if effects is None:
             return {agent: {} for agent in agents}
-        rows = zip(effects.effect.tolist(), effects.moved.tolist(), effects.reason.tolist(), strict=True)
-        infos = [{"effect": effect, "moved": moved, "reason": REASONS[why]} for effect, moved, why in rows]
+        parts = self._episodes.incident.units.alive, effects.effect, effects.moved, effects.reason
+        rows = zip(*(part.tolist() for part in parts), strict=True)
+        infos = [
+            {"alive": a, "effect": effect, "moved": moved, "reason": REASONS[why]} for a, effect, moved, why in rows
+        ]
         return {agent: infos[self._row_of[agent]] for agent in agents}
 
     def _observe_all(self) -> npt.NDArray[np.float32]:
@@ -292,7 +290,7 @@ class WildfireVectorEnv(TeamVectorEnv):
     **Observations**: see ``vector_env``. The rows after the first never depend on what was not seen.
 
     **Rewards, terminations, truncations**: shape (E,), float64 and bool. A team shares its reward: the change of its
-    score. An episode terminates when nothing is left to be done or everybody is lost.
+    score, whoever of it is lost. An episode terminates when nothing is left to be done, not when everybody is lost.
 
     **Next-step autoreset**: an environment that finished in one step ignores its actions in the next: it starts a new
     episode and returns its first observation, with reward 0 and both flags False.
@@ -343,7 +341,7 @@ class WildfireVectorEnv(TeamVectorEnv):
             if self._finished[env]:
                 episodes.restart()
             else:
-                reward[env], terminated[env], truncated[env], _ = episodes.step(wanted[env])
+                reward[env], terminated[env], truncated[env] = episodes.step(wanted[env])
         self._finished = terminated | truncated
         return self._observe(), reward, terminated, truncated, self._infos()
 

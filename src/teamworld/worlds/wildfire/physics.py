@@ -24,7 +24,7 @@ The state after a step depends on the state before and the actions alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -83,7 +83,7 @@ from teamworld.worlds.wildfire.state import (
 )
 
 if TYPE_CHECKING:
-    from typing import Any, TypeAlias
+    from typing import Any
 
     import numpy.typing as npt
 
@@ -404,8 +404,11 @@ def _next_stop(incident: Incident, tick: int, working: bool) -> int:
     return min(end, tick + incident.land.ticks_to_fire, tick + every - (incident.ticks + tick) % every)
 
 
-#: Points that a building, a civilian, a firefighter and a bulldozer cost where a fire is fought; a tree costs 1.
-BUILDING_COST, CIVILIAN_COST, FIREFIGHTER_COST, BULLDOZER_COST = 10, 100, 20, 20
+#: Which score counts where a fire is fought: cut trees as lost (as in the reference code), or only what burnt.
+ScoreName: TypeAlias = Literal["reference", "burnt"]
+
+#: Points that each thing costs that is lost where a fire is fought.
+TREE_COST, BUILDING_COST, CIVILIAN_COST, FIREFIGHTER_COST, BULLDOZER_COST = 1, 10, 100, 20, 20
 
 #: Scouts that a fire needs, and cells from the target, in x and in y, at which a firefighter has arrived.
 SCOUTS, TRANSPORT_REACH = 2, 3
@@ -452,14 +455,14 @@ def _damage(incident: Incident) -> Score:
     land, units = incident.land, incident.units
     gone = units.kind[~units.alive]
     burnt = (
-        land.trees_burnt
+        TREE_COST * land.trees_burnt
         + BUILDING_COST * land.buildings_lost
         + CIVILIAN_COST * int(np.count_nonzero(incident.civilians.state == DEAD))
         + FIREFIGHTER_COST * int(np.count_nonzero(gone == FIREFIGHTER))
         + BULLDOZER_COST * int(np.count_nonzero(gone == BULLDOZER))
     )
     # 0.0 - n, not -n: nothing lost is 0, not minus zero
-    return Score(0.0 - (burnt + land.trees_cut), 0.0 - burnt)
+    return Score(0.0 - (burnt + TREE_COST * land.trees_cut), 0.0 - burnt)
 
 
 def best_score(level: Level) -> float:

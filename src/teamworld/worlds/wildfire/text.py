@@ -29,6 +29,15 @@ from teamworld.worlds.wildfire.kernels.agents import (
     WET,
 )
 from teamworld.worlds.wildfire.observe import Observation, agent_names, observation
+from teamworld.worlds.wildfire.physics import (
+    BUILDING_COST,
+    BULLDOZER_COST,
+    CIVILIAN_COST,
+    FIREFIGHTER_COST,
+    TREE_COST,
+    ScoreName,
+    fights_fire,
+)
 from teamworld.worlds.wildfire.state import (
     DESTROYED,
     FIREFIGHTER,
@@ -416,8 +425,24 @@ def primitive_name(kind: str, command: Sequence[int]) -> str:
     return "go" if order == GO_ANYWHERE else "stop" if order < 0 else _PRIMITIVES[kind][order]
 
 
-def task_text(level: Level, instance: WildfireInstance) -> str:
-    """Return the task in words."""
+def _prices(level: Level, score: ScoreName) -> str:
+    """Return what each loss costs where a fire is fought."""
+    cut = TREE_COST if score == "reference" else 0
+    prices = [f"a tree that burns {TREE_COST}", f"a tree that you cut {cut}", f"a building {BUILDING_COST}"]
+    if level.civilians:
+        prices.append(f"a civilian {CIVILIAN_COST}")
+    if level.team.firefighters:
+        prices.append(f"a firefighter {FIREFIGHTER_COST}")
+    if level.team.bulldozers:
+        prices.append(f"a bulldozer {BULLDOZER_COST}")
+    return (
+        f"What is lost costs points: {', '.join(prices)}. The fire burns on to the step limit even if the whole team "
+        "is lost, and all that it destroys counts."
+    )
+
+
+def task_text(level: Level, instance: WildfireInstance, score: ScoreName = "reference") -> str:
+    """Return the task in words; where a fire is fought, with the price of each loss by the score that counts."""
     zone = "" if instance.target is None else f"({instance.target.x}, {instance.target.y})"
     people = f"{level.clusters} cluster{'s' * (level.clusters != 1)} of {level.per_cluster} civilians"
     hidden = "" if level.known else " Nobody knows where: look for it first."
@@ -427,15 +452,15 @@ def task_text(level: Level, instance: WildfireInstance) -> str:
         "scout": "Find the fire; two drones or helicopters must be directly above it at the same time.",
         "transport": f"Bring all firefighters to the zone at {zone}, at most three cells from it, on the ground; a "
         "helicopter carries five at a time and flies faster than they walk.",
-        "contain": f"Put the fire out or keep it from spreading: trees and buildings that burn, and agents that die, "
-        f"count against the team.{hidden}",
+        "contain": f"Put the fire out or keep it from spreading.{hidden}",
         "rescue": f"Bring {people} to the zone at {zone}, at most three cells from it. A firefighter carries one; they "
         f"wander about.{hidden}",
-        "both": f"Keep the fire from spreading and {people} from it: what burns and who dies counts against the "
-        f"team.{hidden}",
+        "both": f"Keep the fire from spreading and {people} from it.{hidden}",
     }
+    prices = f" {_prices(level, score)}" if fights_fire(level) else ""
     return (
-        f"{words[level.task]} The map has {level.size} x {level.size} cells (x, y), x to the east, y to the south. "
+        f"{words[level.task]}{prices} "
+        f"The map has {level.size} x {level.size} cells (x, y), x to the east, y to the south. "
         "Fire goes from cell to cell; water puts it out, and it cannot enter ground whose trees are cut. It kills "
         "whoever walks into it."
     )

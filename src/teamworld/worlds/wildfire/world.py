@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -35,7 +35,7 @@ from teamworld.worlds.wildfire.knowledge import Fires, Knowledge, living_agents,
 from teamworld.worlds.wildfire.levels import LEVELS as _LEVELS
 from teamworld.worlds.wildfire.levels import describe_level, instance_for, level_for, with_firefighters
 from teamworld.worlds.wildfire.observe import begin_sightings
-from teamworld.worlds.wildfire.physics import begin_incident
+from teamworld.worlds.wildfire.physics import ScoreName, begin_incident
 from teamworld.worlds.wildfire.skills import STAY, Command, PrimitiveResult, RunningSkill
 from teamworld.worlds.wildfire.state import SIGHTS, Cell, FireMode, rules_for
 from teamworld.worlds.wildfire.symbolic_state import Mission, SymbolicState, facts_of
@@ -141,7 +141,7 @@ class WildfireWorld(TeamWorld[RunningSkill]):
             agents=self._names,
             kinds=kinds,
             horizon=horizon,
-            task=text.task_text(task, instance),
+            task=text.task_text(task, instance, options.score),
             memory="team" if options.shared_map else "agent",
             options=options.model_dump(),
             static=draw.static(instance),
@@ -353,7 +353,7 @@ class WildfireOptions(BaseModel):
     """How fire spreads: the reference's rule without chance, or the stochastic one of Alexandridis et al. (2008)."""
     shared_map: bool = True
     """The team shares what it sees, as in the reference; false: each agent has a map of its own."""
-    score: Literal["reference", "burnt"] = "reference"
+    score: ScoreName = "reference"
     """What the score of fire levels charges: cut trees too, as the reference does, or only what burnt."""
     careful: bool = True
     """Whoever walks or drives goes round the fire that it knows of; false: straight on, as in the reference."""

@@ -191,7 +191,12 @@ def test_when_nobody_is_left_the_world_goes_on_to_its_end_and_nobody_is_asked(tm
         return solo(context)
 
     world = ToyWorld(jobs=((9, 1),), horizon=6, dies={"a": 1, "b": 1})
-    events = play(tmp_path, world, Scripted(decide, lambda context: asked.append(context.t) or ()))
+
+    def watch(context: DecisionContext) -> Collection[AgentId]:
+        asked.append(context.t)
+        return ()
+
+    events = play(tmp_path, world, Scripted(decide, watch))
     assert of(events, EpisodeEnd)[0].reason == "horizon"
     assert [event.step for event in of(events, StepDone)] == list(range(6))
     assert max(asked) < 2

@@ -70,7 +70,8 @@ def gallery() -> Iterator[str]:
     for world in registry.WORLDS:
         yield from (f"## {world}", "", registry.summary(world)[0].upper() + registry.summary(world)[1:] + ".", "")
         for level, line in registry.levels(world).items():
-            yield from (f"### `{level}`", "", line[0].upper() + line[1:] + ".", "")
+            steps = registry.step_limit(world, level, {})
+            yield from (f"### `{level}`", "", f"{line[0].upper()}{line[1:]}. At most {steps:,} steps.", "")
             if not level.startswith((*LARGE, *FROM_DATA)):
                 picture(world, level, folder / f"{world}-{level}.png")
                 yield from (f'![{world}, {level}](levels/{world}-{level}.png){{ width="{SIDE}" loading=lazy }}', "")

@@ -117,7 +117,7 @@ def test_what_a_record_lacks_ends_only_what_needs_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "says"), [({"level": "n4"}, "level paper-n2, not n4"), ({}, "max_steps 12, not 150")]
+    ("fields", "says"), [({"level": "n4"}, "level paper-n2, not n4"), ({}, "max_steps 12, not 500")]
 )
 def test_a_record_of_something_else_is_refused_before_anything_is_written(
     recorded: Recorded, tmp_path: Path, fields: dict[str, str], says: str

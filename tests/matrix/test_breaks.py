@@ -82,7 +82,7 @@ class Stumbles(RoomsWorld):
 
 def spoiled(**parts: Any) -> SimpleNamespace:
     """Return the module of rooms with other parts."""
-    names = ("LEVELS", "DEFAULT_LEVEL", "DEFAULT_HORIZON", "OPTIONS", "SUMMARY", "make", "indistinguishable_pairs")
+    names = ("LEVELS", "DEFAULT_LEVEL", "step_limit", "OPTIONS", "SUMMARY", "make", "indistinguishable_pairs")
     return SimpleNamespace(__name__="spoiled", **{name: getattr(rooms, name) for name in names} | parts)
 
 

@@ -55,7 +55,7 @@ def module(**spoil: Callable[..., Any]) -> Any:  # noqa: ANN401
         made: RoomsWorld = kind(good._placed, level, horizon, good._options)
         return made
 
-    names = ("LEVELS", "DEFAULT_LEVEL", "DEFAULT_HORIZON", "OPTIONS", "SUMMARY")
+    names = ("LEVELS", "DEFAULT_LEVEL", "step_limit", "OPTIONS", "SUMMARY")
     return SimpleNamespace(make=make, __name__="spoiled", **{name: getattr(rooms, name) for name in names})
 
 

@@ -37,7 +37,7 @@ def worlds() -> int:
 
 
 def levels(world: str = "cube") -> int:
-    """List the levels of a world.
+    """List the levels of a world, each with the step limit that holds unless --max-steps is given.
 
     Parameters
     ----------
@@ -46,7 +46,9 @@ def levels(world: str = "cube") -> int:
     """
     from teamworld.worlds import registry as known_worlds
 
-    _print(known_worlds.levels(world))
+    limits = {level: f"{known_worlds.step_limit(world, level, {}):,} steps" for level in known_worlds.levels(world)}
+    width = max(map(len, limits.values()), default=0)
+    _print({level: f"{limits[level]:>{width}}  {line}" for level, line in known_worlds.levels(world).items()})
     return 0
 
 

@@ -16,11 +16,12 @@ from teamworld.cli.executions import default_folder
 from teamworld.cli.monitor import dump, estimate_all, monitored, print_table
 from teamworld.errors import UserError
 from teamworld.experiment import comparison_runs, grid
-from teamworld.experiment.comparison_runs import ComparisonRun
+from teamworld.experiment.comparison_runs import ALOUD, ComparisonRun
 from teamworld.experiment.grid import GridRun
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.shared_budget import SharedBudget
 from teamworld.experiment.spec import load
+from teamworld.experiment.store.folder import RunFolder
 from teamworld.report import comparison_tables, measurement
 from teamworld.report import evidence as pages
 from teamworld.report.comparison import MAIN, Comparison, claims, doubts
@@ -62,7 +63,7 @@ def compare(
         measured = measurement.measure(parts, names, options.processes)
         result = measurement.compared(measured, names)
         by_setting = {s.name: measurement.compared(measured.within(s.name), names) for s in settings if s.name}
-    experiments = [setting.experiment for setting in settings]
+    experiments = [RunFolder(folder / s.name / ALOUD).keep_limit(s.experiment) for s in settings]
     caption, where = comparison_tables.caption(experiments), comparison_tables.where(experiments)
     tables = [comparison_tables.table(result, names, caption)]
     tables += [comparison_tables.by_setting(by_setting, name, caption) for name in MAIN if by_setting and name in names]

@@ -121,7 +121,8 @@ def run_grid(data: Mapping[str, Any], out: Path | None, options: RunOptions, *, 
     if as_json:
         dump({"grid": str(out), "runs": {part.name: [row.plain() for row in done[part.name]] for part in parts}})
         return
-    print_table(_grid_table(parts, done))
+    played = [part._replace(experiment=RunFolder(folders[part.name]).keep_limit(part.experiment)) for part in parts]
+    print_table(_grid_table(played, done))
     print(f"Everything is recorded in {out}; in Python: teamworld.load('{out}').episodes")
 
 
@@ -140,7 +141,7 @@ def _caption(experiments: Sequence[ExperimentSpec]) -> str:
     """Return what the numbers of some runs are: of how many seeds and episodes, which reasoners, which protocol."""
     seeds = _counts("seed", [len(spec.seeds) for spec in experiments])
     episodes = _counts("episode", [spec.episodes for spec in experiments])
-    steps = _counts("step", [spec.max_steps for spec in experiments])
+    steps = _counts("step", [spec.step_limit for spec in experiments])
     reasoners = {spec.reasoner: tables.describe_reasoner(spec) for spec in experiments}
     settings = [text if len(reasoners) == 1 or text == name else f"{name}: {text}" for name, text in reasoners.items()]
     settings += filter(None, dict.fromkeys(map(tables.talk, experiments)))

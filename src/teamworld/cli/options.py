@@ -118,7 +118,7 @@ def _spec_options() -> Any:  # noqa: ANN401  (a type made at run time)
     for name, info in ExperimentSpec.model_fields.items():
         if name in ("world", "methods"):
             continue
-        whole = info.annotation is int
+        whole = int in (info.annotation, *get_args(info.annotation))
         kind = Int if whole else Path | None if name == "memory" else str | None
         default = "" if info.default is None or name == "level" else f" [default: {info.default}]"
         plain = [(name, kind, f"{info.description}{default}")]

@@ -50,8 +50,9 @@ def recall(experiment: ExperimentSpec, folder: RunFolder) -> RecalledExperiment:
         other = "" if place else "; name another run's as replay:DIR"
         raise UserError(f"replay answers from a run's record, and {source.path} holds none{other}")
     held, plain = source.experiment(), ExperimentSpec()
+    wanted = experiment.model_copy(update={"max_steps": experiment.step_limit})
     for name in _SHOWN if place.strip() else ():
-        theirs, ours = getattr(held, name), getattr(experiment, name)
+        theirs, ours = getattr(held, name), getattr(wanted, name)
         if theirs != ours:
             raise UserError(
                 f"{source.path} was run with {name} {theirs}, not {ours}: its record answers a run with the same alone"

@@ -77,7 +77,7 @@ def run(
     running, watch = running or RunOptions(), watch or RunMonitor()
     folder = RunFolder(out)
     experiment, source = recall(experiment, folder)
-    experiment = experiment.resolved()
+    experiment = folder.keep_limit(experiment).resolved()
     folder.check(experiment)  # before anything is touched
     is_finished = len(folder.finished(experiment)) == experiment.episode_count
     if not is_finished:
@@ -120,7 +120,7 @@ def _check_world(experiment: ExperimentSpec, folder: RunFolder) -> None:
     if start is None:
         return
     options = experiment.options[experiment.world]
-    world = worlds.make(experiment.world, experiment.level, start.world_seed, experiment.max_steps, options)
+    world = worlds.make(experiment.world, experiment.level, start.world_seed, experiment.step_limit, options)
     current: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(dict(world.spec.options)))
     for name, then in start.world_options.items():
         if name in current and current[name] != then:
@@ -262,7 +262,9 @@ async def play(
 ) -> PlayedEpisode:
     """Play one episode of a resolved experiment into a log file."""
     options, world_seed = experiment.options, cell.world_seed(episode, experiment.instances)
-    world = worlds.make(experiment.world, experiment.level, world_seed, experiment.max_steps, options[experiment.world])
+    world = worlds.make(
+        experiment.world, experiment.level, world_seed, experiment.step_limit, options[experiment.world]
+    )
     with LogWriter(path) as log:
         played = Episode(
             world=world,

@@ -147,8 +147,12 @@ class ExperimentSpec(BaseModel):
         description="Seeds of the run, each with a memory of its own; a seed fixes the layout of seeded levels and "
         "names all random generators. Intervals and tests go by seeds.",
     )
-    max_steps: int = Field(
-        default=150, ge=1, le=10_000_000, description="Steps of the world after which an episode ends."
+    max_steps: int | None = Field(
+        default=None,
+        ge=1,
+        le=10_000_000,
+        description="Steps of the world after which an episode ends; left out, the level's own limit "
+        "(see: teamworld levels).",
     )
     options: dict[str, dict[str, Any]] = Field(
         default_factory=dict,
@@ -219,6 +223,13 @@ class ExperimentSpec(BaseModel):
         from teamworld.experiment.spec_resolution import resolve  # only here: it imports worlds and methods
 
         return resolve(self)
+
+    @property
+    def step_limit(self) -> int:
+        """Steps after which an episode ends: those that are given, else the level's own; raises ``UserError``."""
+        if self.max_steps is not None:
+            return self.max_steps
+        return worlds.step_limit(self.world, self.level, self.options.get(self.world, {}))
 
     @property
     def protocol(self) -> MessageProtocol:

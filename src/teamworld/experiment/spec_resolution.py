@@ -21,7 +21,7 @@ _TRIED = 20
 
 
 def resolve(experiment: ExperimentSpec) -> ExperimentSpec:
-    """Return the experiment with all options filled in, having tried everything that it names.
+    """Return the experiment with its step limit and all options filled in, having tried everything that it names.
 
     Raises:
         UserError: An unknown world, level, method, reasoner or option, or a value that does not fit.
@@ -36,7 +36,7 @@ def resolve(experiment: ExperimentSpec) -> ExperimentSpec:
     reasoners.check_name(experiment.reasoner)
     world_options = experiment.options.get(experiment.world, {})
     for seed in _first_world_seeds(experiment):
-        world = worlds.make(experiment.world, experiment.level, seed, experiment.max_steps, world_options)
+        world = worlds.make(experiment.world, experiment.level, seed, experiment.step_limit, world_options)
     for method in experiment.methods:
         entities_for(methods.method_class(method), world)
         if (number := len(methods.parts_of(method))) > len(world.spec.agents):
@@ -47,7 +47,7 @@ def resolve(experiment: ExperimentSpec) -> ExperimentSpec:
     for method in experiment.methods:
         filled[method] = methods.resolve(method, experiment.options).model_dump(mode="json")
     talk = _resolved_talk(experiment, filled)
-    return experiment.model_copy(update={"options": filled, "talk": talk})
+    return experiment.model_copy(update={"max_steps": experiment.step_limit, "options": filled, "talk": talk})
 
 
 def _resolved_talk(experiment: ExperimentSpec, filled: dict[str, dict[str, Any]]) -> MessageProtocol | None:

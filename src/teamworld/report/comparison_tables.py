@@ -63,7 +63,7 @@ def caption(experiments: Sequence[ExperimentSpec]) -> str:
     layouts = list(
         dict.fromkeys(str(experiment.instances) for experiment in experiments if isinstance(experiment.instances, int))
     )
-    steps = ", ".join(f"{most:,}" for most in dict.fromkeys(experiment.max_steps for experiment in experiments))
+    steps = ", ".join(f"{most:,}" for most in dict.fromkeys(experiment.step_limit for experiment in experiments))
     who = "; ".join(place[name] for name in ("mind", "talk") if name in place)
     on = f", layout{'s'[: len(layouts) - 1]} {', '.join(layouts)}" if layouts else ""
     played = f"{seeds} seed{'s'[: seeds - 1]} x {episodes} episode{'s'[: episodes - 1]} of at most {steps} steps"

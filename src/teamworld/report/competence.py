@@ -201,7 +201,7 @@ def _episodes(folder: RunFolder, experiment: ExperimentSpec, *, named: bool) -> 
     """Yield the episodes of a run, with their last scores; the method's name tells reasoner and talk if ``named``."""
     if not shown_by(experiment.level):
         return
-    place = json.dumps([experiment.options.get(_WORLD), experiment.max_steps], sort_keys=True)
+    place = json.dumps([experiment.options.get(_WORLD), experiment.step_limit], sort_keys=True)
     beside = " ".join(filter(None, (experiment.reasoner, experiment.talk))) if named else ""
     for cell, row in folder.finished(experiment):
         instance = experiment.level, place, cell.world_seed(row.episode, experiment.instances), row.episode

@@ -52,9 +52,9 @@ def learning_curve(rows: Sequence[EpisodeRow], experiment: ExperimentSpec, path:
     top.set_ylabel("completion (share of weight)")
     top.set_ylim(-0.03, 1.05)
     bottom.set_ylabel("steps of the world")
-    bottom.set_ylim(0, experiment.max_steps * 1.05)
-    bottom.axhline(experiment.max_steps, color="0.6", linewidth=0.8, linestyle=":")
-    bottom.annotate("limit", (1, experiment.max_steps), color="0.4", fontsize=8, va="bottom")
+    bottom.set_ylim(0, experiment.step_limit * 1.05)
+    bottom.axhline(experiment.step_limit, color="0.6", linewidth=0.8, linestyle=":")
+    bottom.annotate("limit", (1, experiment.step_limit), color="0.4", fontsize=8, va="bottom")
     bottom.set_xlabel("episode")
     bottom.xaxis.get_major_locator().set_params(integer=True)
     for axes in (top, bottom):

@@ -93,7 +93,7 @@ def by_episode(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> Table:
         title,
         tuple(columns),
         tuple(lines),
-        f"completion, steps: {seeds}; {describe_reasoner_and_talk(experiment)}; at most {experiment.max_steps} steps",
+        f"completion, steps: {seeds}; {describe_reasoner_and_talk(experiment)}; at most {experiment.step_limit} steps",
         tuple(narrow),
     )
 
@@ -123,7 +123,8 @@ def by_method(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> Table:
         )
     several = len(experiment.seeds) > 1
     over = f"[95 % bootstrap interval over {len(experiment.seeds)} seeds]" if several else "one seed, no interval"
-    caption = f"mean of episodes, {over}; shares as successes of all; {describe_reasoner_and_talk(experiment)}"
+    steps = f"at most {experiment.step_limit:,} steps"
+    caption = f"mean of episodes, {over}; {steps}; shares as successes of all; {describe_reasoner_and_talk(experiment)}"
     turned = tuple(zip(columns, *lines, strict=True))
     return Table(f"{experiment.world} {experiment.level}: methods", columns, tuple(lines), caption, turned)
 

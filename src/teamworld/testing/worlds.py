@@ -40,7 +40,7 @@ class WorldCase:
 
     def make(self, horizon: int | None = None) -> World:
         """Return the instance, from its start."""
-        world: World = self.module.make(self.level, self.seed, horizon or self.module.DEFAULT_HORIZON, {})
+        world: World = self.module.make(self.level, self.seed, horizon or self.module.step_limit(self.level, {}), {})
         world.reset(self.seed)
         return world
 
@@ -63,6 +63,8 @@ def module(case: WorldCase) -> Iterator[str]:
     levels = dict(case.module.LEVELS)
     if case.module.DEFAULT_LEVEL not in levels or not all(levels.values()) or not case.module.SUMMARY:
         yield "DEFAULT_LEVEL is not among LEVELS, or a level or SUMMARY says nothing"
+    if (limit := case.module.step_limit(case.level, {})) < 1:
+        yield f"step_limit must be at least 1, got {limit}"
     attempts: dict[str, Callable[[], object]] = {
         "an unknown level": lambda: case.module.make("no such level", 0, SHORT_HORIZON, {}),
         "a horizon of 0": lambda: case.module.make(case.level, 0, 0, {}),

@@ -2,8 +2,8 @@
 
 A package adds a world of its own with an entry point of the group ``teamworld.worlds``: its name is the world's
 name, its value the module. The module offers ``make(level, seed, horizon, options)``, ``LEVELS`` (name -> one
-line, the smallest first), ``OPTIONS`` (a pydantic model), ``DEFAULT_HORIZON``, ``DEFAULT_LEVEL`` and ``SUMMARY`` (one
-line). It may offer ``failures``, a ``contract.FailureFinder``, and ``indistinguishable_pairs``, see
+line, the smallest first), ``OPTIONS`` (a pydantic model), ``step_limit(level, options)``, ``DEFAULT_LEVEL`` and
+``SUMMARY`` (one line). It may offer ``failures``, a ``contract.FailureFinder``, and ``indistinguishable_pairs``, see
 ``base.indistinguishable_pair``.
 """
 
@@ -44,16 +44,15 @@ class WorldModule(Protocol):
         """What can be set."""
 
     @property
-    def DEFAULT_HORIZON(self) -> int:  # noqa: N802  (a constant of the module)
-        """Ticks of an episode unless told otherwise."""
-
-    @property
     def DEFAULT_LEVEL(self) -> str:  # noqa: N802  (a constant of the module)
         """The level that is played unless told otherwise."""
 
     @property
     def SUMMARY(self) -> str:  # noqa: N802  (a constant of the module)
         """What the world is about, in one line."""
+
+    def step_limit(self, level: str, options: Mapping[str, object]) -> int:
+        """Return the steps after which an episode of a level ends unless told otherwise: those of its benchmark."""
 
     def make(self, level: str, seed: int, horizon: int, options: Mapping[str, object]) -> World:
         """Return the instance of a level."""
@@ -88,14 +87,23 @@ def make(world: str, level: str, seed: int, horizon: int | None, options: Mappin
         world: Name of the world.
         level: Name of the level.
         seed: Decides what is random in the instance.
-        horizon: Ticks after which the episode ends; the world's own if None.
+        horizon: Steps after which the episode ends; the level's own limit if None.
         options: The world's options.
 
     Raises:
         UserError: There is no such world, level or option, or a value cannot be used.
     """
-    world_module = module(world)
-    return world_module.make(level, seed, world_module.DEFAULT_HORIZON if horizon is None else horizon, options)
+    steps = step_limit(world, level, options) if horizon is None else horizon
+    return module(world).make(level, seed, steps, options)
+
+
+def step_limit(world: str, level: str, options: Mapping[str, object]) -> int:
+    """Return the steps after which an episode of a level ends unless told otherwise.
+
+    Raises:
+        UserError: There is no such world, level or option, or a value cannot be used.
+    """
+    return module(world).step_limit(level, options)
 
 
 def summary(world: str) -> str:

@@ -69,7 +69,7 @@ def variant(**options: Any) -> SimpleNamespace:
     def made(level: str, seed: int, horizon: int, more: Mapping[str, object]) -> HouseholdWorld:
         return make(level, seed, horizon, {**options, **more})
 
-    names = ("LEVELS", "DEFAULT_LEVEL", "DEFAULT_HORIZON", "SUMMARY", "OPTIONS")
+    names = ("LEVELS", "DEFAULT_LEVEL", "step_limit", "SUMMARY", "OPTIONS")
     return SimpleNamespace(__name__="variant", make=made, **{name: getattr(module, name) for name in names})
 
 

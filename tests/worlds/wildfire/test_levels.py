@@ -94,7 +94,7 @@ def test_unknown_names_suggest_the_near_one() -> None:
 
 def test_every_level_can_be_described() -> None:
     assert describe_level(level_for("full_game")) == (
-        "both, 200 x 200 cells, 10 firefighters, 1 bulldozer, 2 drones, 2 helicopters, 120 steps"
+        "both, 200 x 200 cells, 10 firefighters, 1 bulldozer, 2 drones, 2 helicopters"
     )
     assert all("\n" not in describe_level(level) for level in LEVELS.values())
 

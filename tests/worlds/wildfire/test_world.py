@@ -376,10 +376,11 @@ def test_whoever_went_away_was_seen_somewhere() -> None:
 # ---- instances and input
 
 
-def test_the_level_limits_the_episode_unless_told_otherwise() -> None:
-    assert make("cut_trees_sparse_small", 0, 1_000, {}).spec.horizon == 30
-    assert make("cut_trees_sparse_small", 0, 7, {}).spec.horizon == 7
-    assert make("cut_trees_sparse_small", 0, 70, {"limit": False}).spec.horizon == 70
+@pytest.mark.parametrize(("steps", "old", "ends"), [(7, False, 7), (70, False, 70), (7, True, 7), (70, True, 30)])
+def test_a_run_may_be_longer_than_its_level_but_where_an_old_record_says_no(steps: int, old: bool, ends: int) -> None:
+    here = make("cut_trees_sparse_small", 0, steps, {"limit": old})
+    assert here.spec.horizon == ends
+    assert ("limit" in here.spec.options) == old  # records of new runs do not speak of it
 
 
 def test_the_score_charges_cut_trees_or_not() -> None:

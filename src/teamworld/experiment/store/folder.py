@@ -68,6 +68,12 @@ class RunFolder:
             raise UserError(f"{self.path} holds no run: there is no experiment.yaml in it")
         return build(load(self.experiment_file))
 
+    def keep_limit(self, experiment: ExperimentSpec) -> ExperimentSpec:
+        """Return the experiment; where it names no step limit, with the one that a run in this folder began with."""
+        if experiment.max_steps is not None or not self.experiment_file.exists():
+            return experiment
+        return experiment.model_copy(update={"max_steps": self.experiment().max_steps})
+
     def prompts(self) -> dict[str, Any]:
         """Return version and hash of each prompt template when the run began, by path."""
         return dict(self._data().get("prompts") or {})

@@ -33,8 +33,8 @@ from teamworld.worlds.cube.state import EpisodeRules, ForceScope, Layout, make_s
 from teamworld.worlds.cube.step_effects import StepEffects, compute_effects
 from teamworld.worlds.cube.symbolic_state import PRIMITIVE, SymbolicState, agent_name, goal_name
 
-#: Steps of an episode unless told otherwise.
-DEFAULT_HORIZON = 500
+#: Steps of an episode unless told otherwise, on every level: the default of the published environment.
+STEP_LIMIT = 500
 DEFAULT_LEVEL = "paper-n2"
 
 
@@ -57,11 +57,10 @@ class CubeOptions(BaseModel):
     """Default time-outs: spec: scaled with the grid; paper: the published controller's."""
 
 
-#: What ``teamworld.worlds.registry`` reads, besides LEVELS, DEFAULT_HORIZON, ``make`` and ``failures``.
+#: What ``teamworld.worlds.registry`` reads, besides LEVELS, ``step_limit``, ``make`` and ``failures``.
 OPTIONS = CubeOptions
 SUMMARY = "push square blocks, alone or together, to the right edge of a grid"
 __all__ = [
-    "DEFAULT_HORIZON",
     "DEFAULT_LEVEL",
     "LEVELS",
     "OPTIONS",
@@ -71,6 +70,7 @@ __all__ = [
     "failures",
     "indistinguishable_pairs",
     "make",
+    "step_limit",
 ]
 
 #: The one kind of agent.
@@ -148,7 +148,7 @@ class CubeWorld(TeamWorld[CubeSkill]):
         self,
         layout: Layout,
         level: str = "custom",
-        horizon: int = DEFAULT_HORIZON,
+        horizon: int = STEP_LIMIT,
         options: CubeOptions | None = None,
     ) -> None:
         self._layout = layout
@@ -337,6 +337,11 @@ def _open_face(effects: StepEffects, agent: AgentId) -> str | None:
     return None
 
 
+def step_limit(level: str, options: Mapping[str, object]) -> int:
+    """Return the steps after which an episode of a level ends unless told otherwise: the same on all."""
+    return STEP_LIMIT
+
+
 def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> CubeWorld:
     """Return the instance of a level.
 
@@ -358,7 +363,7 @@ def indistinguishable_pairs(level: str, seed: int) -> Iterator[Indistinguishable
     layout, options = layout_for(level, seed), CubeOptions(view_radius=2)
     right = max(col for _, col in layout.agents)
     for other in neighbouring_layouts(layout, right + 2 + 1):
-        first, second = (CubeWorld(placed, level, DEFAULT_HORIZON, options) for placed in (layout, other))
+        first, second = (CubeWorld(placed, level, STEP_LIMIT, options) for placed in (layout, other))
         yield IndistinguishablePair(first, second, first.spec.agents[0])
 
 

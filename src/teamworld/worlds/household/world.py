@@ -32,7 +32,7 @@ from teamworld.worlds.household.pathfinding import Floor
 from teamworld.worlds.household.skills import Skill
 from teamworld.worlds.household.state import Rules
 
-DEFAULT_HORIZON, DEFAULT_LEVEL = 250, "dev"
+DEFAULT_LEVEL = "dev"
 SUMMARY = "find things in a home and bring them to a table, fridge or dishwasher (the C-WAH benchmark)"
 
 
@@ -249,6 +249,16 @@ def _cell(point: Point) -> tuple[int, int]:
     return round(point.x * 100), round(point.z * 100)
 
 
+def step_limit(level: str, options: Mapping[str, object]) -> int:
+    """Return the steps after which an episode of a level ends unless told otherwise: those of the C-WAH benchmark.
+
+    Raises:
+        UserError: A value or the data cannot be used.
+    """
+    data = read_options(HouseholdOptions, options, "household").data
+    return Episode.steps if data is None else episode(level, 0, Path(data)).steps
+
+
 def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> HouseholdWorld:
     """Return the instance of a level.
 
@@ -267,7 +277,7 @@ def indistinguishable_pairs(level: str, seed: int) -> Iterator[Indistinguishable
     placed, options = episode(level, seed), HouseholdOptions()
 
     def world(of: Episode) -> HouseholdWorld:
-        return HouseholdWorld(of, level, DEFAULT_HORIZON, options)
+        return HouseholdWorld(of, level, of.steps, options)
 
     unchanged = world(placed)
     for number, agent in enumerate(unchanged.spec.agents, 1):

@@ -24,7 +24,7 @@ from teamworld.worlds.rooms.levels import Instance, instance
 from teamworld.worlds.rooms.skills import Skill
 from teamworld.worlds.rooms.state import State, distances
 
-DEFAULT_HORIZON, DEFAULT_LEVEL = 120, "two"
+STEP_LIMIT, DEFAULT_LEVEL = 120, "two"
 SUMMARY = "carry things through rooms to a table, alone or together, past a fire (the tutorial's world)"
 _TASK = (
     "Bring all things to the table in the last room. A thing of weight 2 takes two carriers who lift it in the same "
@@ -216,6 +216,11 @@ class RoomsWorld(FactsWorld[RoomsDomain, Skill, Change]):
                 yield GoalEvent(goal, "done" if thing.state == "delivered" else "lost", 0.0, who)
 
 
+def step_limit(level: str, options: Mapping[str, object]) -> int:
+    """Return the steps after which an episode of a level ends unless told otherwise: the same on all."""
+    return STEP_LIMIT
+
+
 def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> RoomsWorld:
     """Return the instance of a level.
 
@@ -237,6 +242,6 @@ def indistinguishable_pairs(level: str, seed: int) -> Iterator[Indistinguishable
             cell = cells[(cells.index(thing.cell) + 1) % len(cells)]
             items = {**state.items, number: thing._replace(cell=cell)}
             starts = placed, placed._replace(state=replace(state, items=items))
-            first, second = (RoomsWorld(start, level, DEFAULT_HORIZON, RoomsOptions()) for start in starts)
+            first, second = (RoomsWorld(start, level, STEP_LIMIT, RoomsOptions()) for start in starts)
             yield IndistinguishablePair(first, second, agent)
             break

@@ -247,7 +247,7 @@ def describe_level(level: Level) -> str:
     """Return one line about a level, for lists."""
     counts = {part.name: getattr(level.team, part.name) for part in fields(Team)}
     team = ", ".join(f"{n} {name.removesuffix('s') if n == 1 else name}" for name, n in counts.items() if n)
-    return f"{level.task}, {level.size} x {level.size} cells, {team}, {level.max_steps} steps"
+    return f"{level.task}, {level.size} x {level.size} cells, {team}"
 
 
 class Noise(NamedTuple):

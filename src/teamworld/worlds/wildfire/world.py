@@ -105,7 +105,7 @@ class WildfireWorld(TeamWorld[RunningSkill]):
     Args:
         instance: Where everything is at the start.
         level: The name of the level, for the record.
-        horizon: Timesteps after which the episode ends; at most the level's own, unless ``options.limit`` is off.
+        horizon: Timesteps after which the episode ends; at most the level's own if ``options.limit`` is on.
         options: See ``WildfireOptions``.
     """
 
@@ -335,8 +335,6 @@ def _no_effects(incident: Incident) -> StepEffects:
     return physics.StepEffects(flags, flags, flags.astype(np.uint8), flags, counts, counts, people, people, (), 0)
 
 
-#: A run may be shorter than its level, not longer (``WildfireOptions.limit``): this is more than any level has.
-DEFAULT_HORIZON = 1_000
 DEFAULT_LEVEL = "cut_trees_sparse_small"
 SUMMARY = "firefighters, bulldozers, drones and helicopters against a spreading fire (after CREW-Wildfire)"
 
@@ -369,8 +367,8 @@ class WildfireOptions(BaseModel):
     """Firefighters in a helicopter above the target count as transported, as in the code of July 2025."""
     weather: bool = False
     """Texts tell of wind, height and moisture where the agent stands; the benchmark hides them."""
-    limit: bool = True
-    """The level's own step limit holds; false: only that of the run."""
+    limit: bool = Field(default=False, exclude_if=lambda value: not value)
+    """A run ends at the level's own step limit at the latest, as all did that were recorded with a limit of 150."""
     firefighters: int | None = Field(default=None, ge=1, exclude_if=lambda value: value is None)
     """Number of firefighters in place of the level's; None: the level's, and no word of it in records."""
 
@@ -378,6 +376,15 @@ class WildfireOptions(BaseModel):
 OPTIONS = WildfireOptions
 
 failures = find_failures
+
+
+def step_limit(level: str, options: Mapping[str, object]) -> int:
+    """Return the steps after which an episode of a level ends unless told otherwise: those of the benchmark.
+
+    Raises:
+        UserError: There is no such level.
+    """
+    return level_for(level).max_steps
 
 
 def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> WildfireWorld:
@@ -424,7 +431,7 @@ def indistinguishable_pairs(level: str, seed: int) -> Iterator[Indistinguishable
         return
 
     def played(start: WildfireInstance) -> WildfireWorld:
-        return WildfireWorld(start, level, DEFAULT_HORIZON, WildfireOptions())
+        return WildfireWorld(start, level, start.level.max_steps, WildfireOptions())
 
     kinds = played(instance).spec.kinds
     for kind in dict.fromkeys(kinds.values()):

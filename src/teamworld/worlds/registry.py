@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 WORLDS: Final[Mapping[str, str]] = {
     "cube": "teamworld.worlds.cube.world",
     "household": "teamworld.worlds.household.world",
+    "lbf": "teamworld.worlds.adapters.lbf.world",
     "rooms": "teamworld.worlds.rooms.world",
     "wildfire": "teamworld.worlds.wildfire.world",
 }

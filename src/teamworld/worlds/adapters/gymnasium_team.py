@@ -1,0 +1,108 @@
+"""Gymnasium environments of teams (tuples of observations, lists of rewards) as PettingZoo environments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from teamworld.errors import UserError, suggest
+from teamworld.worlds.adapters.package import load
+from teamworld.worlds.base.array_interface import ParallelBase, actions_in_order, check_pettingzoo
+
+TeamStep = tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]
+
+
+def make_registered(package: str, name: str, **settings: object) -> Any:  # noqa: ANN401  (an environment of any kind)
+    """Return a bare environment that a package registers with Gymnasium, without wrappers.
+
+    Args:
+        package: Imported first; importing it registers its environments.
+        name: ``Foraging-8x8-2p-1f-v3``.
+        settings: Instead of those that are registered under the name.
+
+    Raises:
+        UserError: The package is not installed, or there is no such environment.
+    """
+    load(package)
+    registration = load("gymnasium.envs.registration")
+    if name not in registration.registry:
+        own = [known for known, spec in registration.registry.items() if str(spec.entry_point).startswith(package)]
+        near = suggest(name, own)
+        hint = near if "mean" in near else f"; there are {len(own)}, for example '{own[0]}'"
+        raise UserError(f"{package} registers no environment '{name}'{hint}")
+    spec = registration.registry[name]
+    return registration.load_env_creator(spec.entry_point)(**{**spec.kwargs, **settings})
+
+
+class GymnasiumTeam(ParallelBase):
+    """A PettingZoo environment with the observations and rewards of a Gymnasium environment, unchanged.
+
+    Args:
+        env: Takes a list of actions, returns a tuple of observations and a list of rewards, and ends for all at once.
+        name: For ``metadata``.
+
+    Raises:
+        UserError: PettingZoo is not installed.
+    """
+
+    def __init__(self, env: Any, name: str) -> None:  # noqa: ANN401  (an environment of any kind)
+        check_pettingzoo()
+        self.env = env
+        self.metadata = {"name": name, "render_modes": [], "is_parallelizable": True}
+        self.render_mode = None
+        self.possible_agents = [f"agent_{number}" for number in range(len(env.action_space))]
+        self.agents: list[str] = []
+        self.observation_spaces = dict(zip(self.possible_agents, env.observation_space, strict=True))
+        self.action_spaces = dict(zip(self.possible_agents, env.action_space, strict=True))
+
+    def observation_space(self, agent: str) -> Any:  # noqa: ANN401  (a space)
+        """Return the observation space of an agent."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Any:  # noqa: ANN401  (a space)
+        """Return the action space of an agent."""
+        return self.action_spaces[agent]
+
+    def infos(self) -> Sequence[dict[str, Any]]:
+        """Return the info of each agent; an environment whose observations leave something open adds it here."""
+        return [{} for _ in self.possible_agents]
+
+    def reset(
+        self, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        """Start an episode and return observations and infos.
+
+        Args:
+            seed: Passed on.
+            options: Passed on.
+        """
+        observations, _ = self.env.reset(seed=seed, options=options)
+        self.agents = self.possible_agents.copy()
+        return dict(zip(self.agents, observations, strict=True)), dict(zip(self.agents, self.infos(), strict=True))
+
+    def step(self, actions: Mapping[str, Any]) -> TeamStep:
+        """Let all agents act and return observations, rewards, terminations, truncations and infos.
+
+        Args:
+            actions: One action for each agent in ``agents``.
+
+        Raises:
+            UserError: No episode is running, or an agent is missing or unknown.
+        """
+        agents = self.agents
+        if not agents:
+            raise UserError("no episode is running: call reset() before step()")
+        observations, rewards, terminated, truncated, _ = self.env.step(actions_in_order(actions, agents))
+        if terminated or truncated:
+            self.agents = []
+        return (
+            dict(zip(agents, observations, strict=True)),
+            dict(zip(agents, rewards, strict=True)),
+            dict.fromkeys(agents, terminated),
+            dict.fromkeys(agents, truncated),
+            dict(zip(agents, self.infos(), strict=True)),
+        )
+
+    def close(self) -> None:
+        """Close the environment."""
+        self.env.close()

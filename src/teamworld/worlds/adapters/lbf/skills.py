@@ -1,0 +1,102 @@
+"""The macro-actions of foragers: parameters in words, and how each unrolls to moves and loads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+from teamworld.language import Action, ActionSchema, AgentId, Cell, Entity, Measures, Param
+from teamworld.worlds.adapters import grid
+from teamworld.worlds.adapters.describer import MacroAction
+from teamworld.worlds.adapters.lbf.state import Field, State
+from teamworld.worlds.base.domain import COMMON_SCHEMAS
+from teamworld.worlds.base.executor import DONE, RUNNING, Result
+
+#: The package's actions.
+PRIMITIVES: Final = {"none": 0, "north": 1, "south": 2, "west": 3, "east": 4, "load": 5}
+MOVES: Final = dict(zip(("north", "south", "west", "east"), grid.DIRECTIONS, strict=True))
+#: Steps that ``load`` waits beside the food for teammates, unless told otherwise.
+PATIENCE: Final = 12
+MEASURES: Final[Measures] = {
+    **{"load": (None, None), "search": (None,), "go": (None,)},
+    **{"wait": (), "talk": (None,)},
+}
+
+
+@lru_cache(maxsize=1024)  # asked for at every check of an action
+def list_schemas(size: Cell, foods: tuple[Entity, ...], areas: tuple[Entity, ...]) -> tuple[ActionSchema, ...]:
+    """Return what a forager can do, with the food and the areas that it knows of."""
+    load = ActionSchema(
+        "load",
+        (Param("food", "entity", foods), Param("patience", "count", low=1, high=99, default=PATIENCE)),
+        "Go to a cell beside the food and load it as soon as the levels of the foragers beside it add up to its level; "
+        "all must load in the same step. Patience is for how many steps to wait for them.",
+    )
+    go = ActionSchema("go", (Param("place", "cell", size=size),), "Walk to a cell, around food and foragers.")
+    search = ActionSchema("search", (Param("area", "entity", areas),), "Walk until all cells of the area were seen.")
+    return load, *((search,) if areas else ()), go, *COMMON_SCHEMAS
+
+
+def thing_of(action: Action) -> Entity:
+    """Return the food or area that a complete action names."""
+    thing = action.args[0]
+    if not isinstance(thing, Entity):
+        raise TypeError(f"{action} names no thing")
+    return thing
+
+
+def list_ends(agent: AgentId, action: Action, state: State, field: Field) -> tuple[Cell, ...]:
+    """Return the cells of which an action wants to reach one: beside a food those that are free, if any is."""
+    place = action.args[0]
+    if action.verb == "go" and isinstance(place, tuple):
+        return (place,)
+    if action.verb == "search":
+        area = thing_of(action).id
+        return (state.unseen[area],) if area in state.unseen else ()
+    sides = tuple(grid.list_neighbours(field.cell(thing_of(action)), field.size))
+    return tuple(cell for cell in sides if cell not in state.closed(agent)) or sides
+
+
+def level_beside(cell: Cell, state: State, agents: Sequence[AgentId]) -> int:
+    """Return the sum of the levels of those agents who stand beside a cell."""
+    return sum(state.levels.get(agent, 0) for agent in agents if grid.distance(state.at.get(agent, cell), cell) == 1)
+
+
+def choose_primitive(agent: AgentId, skill: MacroAction, state: State, field: Field, turn: int, turns: int) -> str:
+    """Return what to do next.
+
+    Two who want to enter one cell both stay; whoever is stuck moves in its own turn only, which breaks the tie.
+    """
+    action, at = skill.action, state.at[agent]
+    if action.verb == "load":
+        cell = field.cell(thing_of(action))
+        if grid.distance(at, cell) == 1:
+            return "load" if level_beside(cell, state, [*state.at]) >= state.foods[cell].level else "none"
+    if skill.stuck and skill.now % turns != turn:
+        return "none"
+    ends = list_ends(agent, action, state, field)
+    step = grid.find_step(field.size, at, ends, state.closed(agent))
+    if step is None:  # perhaps those in the way move on
+        step = grid.find_step(field.size, at, ends, state.fields_of_food())
+    way = None if step is None else (step[0] - at[0], step[1] - at[1])
+    return next((name for name, direction in MOVES.items() if direction == way), "none")
+
+
+def judge(agent: AgentId, skill: MacroAction, after: State, field: Field, turns: int) -> Result:
+    """Return how an action stands after a step."""
+    action, at = skill.action, after.at[agent]
+    if action.verb == "load":
+        thing = thing_of(action)
+        cell = field.cell(thing)
+        if after.foods[cell].loaded:
+            has_loaded = skill.primitive == "load" and grid.distance(at, cell) == 1
+            return DONE if has_loaded else Result("failed", "gone", "dependency")
+        is_there = grid.distance(at, cell) == 1
+        if skill.stuck >= int(str(action.args[1])):
+            return Result("failed", "timeout", "participation" if is_there else "spatial")
+        return Result(ready=f"load_{thing.id}") if is_there else RUNNING
+    is_done = thing_of(action).id not in after.unseen if action.verb == "search" else at == action.args[0]
+    if is_done:
+        return DONE
+    return Result("failed", "no_way", "spatial") if skill.stuck >= 4 + 3 * turns else RUNNING

@@ -1,0 +1,61 @@
+"""Level-based foraging as a world of the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import BaseModel, ConfigDict
+
+from teamworld.errors import UserError
+from teamworld.worlds.adapters.lbf import draw
+from teamworld.worlds.adapters.lbf.domain import LbfDomain
+from teamworld.worlds.adapters.lbf.env import parallel_env
+from teamworld.worlds.adapters.lbf.levels import LEVELS as LEVELS
+from teamworld.worlds.adapters.lbf.state import Field
+from teamworld.worlds.adapters.world import AdapterWorld
+from teamworld.worlds.base.options import read_options
+from teamworld.worlds.contract import WorldSpec
+
+DEFAULT_HORIZON, DEFAULT_LEVEL = 50, "Foraging-8x8-2p-2f-coop-v3"
+SUMMARY = "level-based foraging (lbforaging): load food whose level takes several foragers at once"
+_TASK = (
+    "Load all food on the field. A food is loaded when foragers beside it (not diagonally) load in the same step and "
+    "their levels add up to at least its level; all of them are rewarded. Food and foragers are in the way; two who "
+    "want to enter one cell both stay where they are."
+)
+
+
+class LbfOptions(BaseModel):
+    """Nothing can be set: the name of the level says it all."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+OPTIONS = LbfOptions
+
+
+def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> AdapterWorld:
+    """Return the instance of a level.
+
+    Raises:
+        UserError: The package is not installed, or there is no such level or option.
+    """
+    read_options(LbfOptions, options, "lbf")
+    if horizon < 1:
+        raise UserError(f"the horizon is a number of steps from 1, got {horizon}")
+    env = parallel_env(level)
+    if env.env._grid_observation or not env.env._observe_agent_levels:
+        raise UserError(f"the world lbf reads vector observations with levels; {level} has others")
+    rows, columns = env.env.field_size
+    field, agents = Field((rows, columns), env.env.sight), env.possible_agents
+    spec = WorldSpec(
+        world="lbf",
+        level=level,
+        agents=tuple(agents),
+        kinds=dict.fromkeys(agents, "forager"),
+        horizon=horizon,
+        task=_TASK,
+        memory="agent",
+        static=draw.static(field),
+    )
+    return AdapterWorld(spec, LbfDomain(field, agents), lambda: parallel_env(level, horizon), seed)

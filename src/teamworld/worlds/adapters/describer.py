@@ -76,7 +76,7 @@ class MacroAction:
     """Steps in a row in which it neither moved the agent nor had an effect."""
 
     @property
-    def now(self) -> int:
+    def next_step(self) -> int:
         """The step that is to be done next."""
         return self.start + self.spent
 

@@ -16,7 +16,7 @@ from teamworld.worlds.contract import Goal, GoalEvent, Outcome, StepResult, Worl
 _NOTHING: Final = Facts()
 
 
-class Change(NamedTuple):
+class EnvironmentStep(NamedTuple):
     """One step: the state and the running actions before it, rewards, and who left."""
 
     before: Any
@@ -28,7 +28,7 @@ class Change(NamedTuple):
     gone: Mapping[AgentId, str]
 
 
-class AdapterWorld(FactsWorld[Describer[Any], MacroAction, Change]):
+class AdapterWorld(FactsWorld[Describer[Any], MacroAction, EnvironmentStep]):
     """One instance of another package's environment.
 
     Each episode is played in a new environment that is reset with the seed: some environments remember more of
@@ -70,7 +70,7 @@ class AdapterWorld(FactsWorld[Describer[Any], MacroAction, Change]):
         """Return a running action."""
         return MacroAction(action, self._t, self._domain.idle)
 
-    def advance(self, running: Mapping[AgentId, MacroAction]) -> Change:
+    def advance(self, running: Mapping[AgentId, MacroAction]) -> EnvironmentStep:
         """Let the environment do one step, and agents look."""
         domain, env, before = self._domain, self._env, self._state
         known = {agent: domain.read(self.known(agent)) for agent in running}
@@ -88,16 +88,16 @@ class AdapterWorld(FactsWorld[Describer[Any], MacroAction, Change]):
         self._alive = [agent for agent in self._alive if agent not in gone]
         self._state = domain.truth(env, before)
         self._look(observations, infos, self._t + 1)
-        return Change(before, known, dict(running), primitives, float(sum(rewards.values())), gone)
+        return EnvironmentStep(before, known, dict(running), primitives, float(sum(rewards.values())), gone)
 
-    def observe(self, agent: AgentId, change: Change) -> Outcome:
+    def observe(self, agent: AgentId, change: EnvironmentStep) -> Outcome:
         """Return what the step did to an agent and through it."""
         return self._outcome(agent, change)._replace(start=self._t)
 
-    def _outcome(self, agent: AgentId, change: Change) -> Outcome:
+    def _outcome(self, agent: AgentId, change: EnvironmentStep) -> Outcome:
         return self._domain.outcome(agent, change.primitives[agent], change.before, self._state)
 
-    def judge(self, agent: AgentId, skill: MacroAction, change: Change) -> Result:
+    def judge(self, agent: AgentId, skill: MacroAction, change: EnvironmentStep) -> Result:
         """Return how a running action stands after the step."""
         if agent in change.gone:
             return Result("failed", change.gone[agent])
@@ -109,7 +109,7 @@ class AdapterWorld(FactsWorld[Describer[Any], MacroAction, Change]):
         after = self._domain.read(self._memories[agent].perception.known)
         return self._domain.judge(agent, skill, change.known[agent], after)
 
-    def conclude(self, change: Change) -> StepResult:
+    def conclude(self, change: EnvironmentStep) -> StepResult:
         """Return what the step did to the goals."""
         events = tuple(self._list_events(change))
         self._score += change.reward
@@ -157,7 +157,7 @@ class AdapterWorld(FactsWorld[Describer[Any], MacroAction, Change]):
             memory.look(sight.facts, t, sight.places)
             seen.update(dict.fromkeys(sight.places, t))
 
-    def _list_events(self, change: Change) -> Iterator[GoalEvent]:
+    def _list_events(self, change: EnvironmentStep) -> Iterator[GoalEvent]:
         """Yield what became of goals: progress in shares of their units at the start, then their end."""
         before = self._goals
         self._goals = {goal.id: goal for goal in self._domain.list_goals(self._state)}

@@ -11,14 +11,14 @@ from teamworld.worlds.adapters import grid
 from teamworld.worlds.adapters.describer import Describer, Look, MacroAction, Sight
 from teamworld.worlds.adapters.lbf import draw, skills
 from teamworld.worlds.adapters.lbf.heuristic import assign_foods
-from teamworld.worlds.adapters.lbf.state import RELATIONS, Field, Food, State, list_facts, read_state
+from teamworld.worlds.adapters.lbf.state import RELATIONS, Field, Food, ForagingState, list_facts, read_state
 from teamworld.worlds.base.beliefs import FullyObserved
 from teamworld.worlds.base.domain import describe_history, describe_recall
 from teamworld.worlds.base.executor import Result
 from teamworld.worlds.contract import WAIT, Attempt, BeliefRules, Goal, Outcome, View
 
 
-class LbfDomain(Describer[State]):
+class LbfDomain(Describer[ForagingState]):
     """The rules of foraging.
 
     Args:
@@ -40,7 +40,7 @@ class LbfDomain(Describer[State]):
 
     # ---- facts and states
 
-    def read(self, facts: Facts) -> State:
+    def read(self, facts: Facts) -> ForagingState:
         """Return the state that facts tell of.
 
         Raises:
@@ -48,14 +48,14 @@ class LbfDomain(Describer[State]):
         """
         return facts.derive(self._read)
 
-    def _read(self, facts: Facts) -> State:
+    def _read(self, facts: Facts) -> ForagingState:
         return read_state(facts, self.field)
 
-    def write(self, state: State) -> Facts:
+    def write(self, state: ForagingState) -> Facts:
         """Return all facts of a state."""
         return Facts(tuple(list_facts(state, self.field)))
 
-    def truth(self, env: Any, before: State | None) -> State:  # noqa: ANN401  (an environment of any kind)
+    def truth(self, env: Any, before: ForagingState | None) -> ForagingState:  # noqa: ANN401  (an environment of any kind)
         """Return the state of the environment; food that was there before and is not any more was loaded."""
         game = env.env
         rows, columns = game.field.nonzero()
@@ -64,9 +64,9 @@ class LbfDomain(Describer[State]):
         foods = left if before is None else {c: left.get(c, f._replace(loaded=True)) for c, f in before.foods.items()}
         players = dict(zip(self.agents, game.players, strict=True))
         at = {agent: (int(player.position[0]), int(player.position[1])) for agent, player in players.items()}
-        return State(at, {agent: int(player.level) for agent, player in players.items()}, foods)
+        return ForagingState(at, {agent: int(player.level) for agent, player in players.items()}, foods)
 
-    def perceive(self, agent: AgentId, look: Look[State]) -> Sight:
+    def perceive(self, agent: AgentId, look: Look[ForagingState]) -> Sight:
         """Return what an observation shows: the food in its window and the foragers it holds, with their levels.
 
         A food that the agent knew of, whose cell is in sight and empty, was loaded.
@@ -87,19 +87,19 @@ class LbfDomain(Describer[State]):
         }
         foods |= {c: f._replace(loaded=True) for c, f in look.known.foods.items() if c in window and c not in foods}
         unseen = {} if self.field.is_observed else self.field.list_unseen({*look.seen, *window})
-        return Sight(tuple(list_facts(State(at, levels, foods, unseen), self.field)), tuple(window))
+        return Sight(tuple(list_facts(ForagingState(at, levels, foods, unseen), self.field)), tuple(window))
 
-    def snapshot(self, state: State) -> Mapping[str, Any]:
+    def snapshot(self, state: ForagingState) -> Mapping[str, Any]:
         """Return places and levels of foragers, and what food is left."""
         return draw.snapshot(state)
 
     # ---- goals and options
 
-    def list_goals(self, state: State) -> tuple[Goal, ...]:
+    def list_goals(self, state: ForagingState) -> tuple[Goal, ...]:
         """Return a goal for each known food."""
         return tuple(self._goal(cell, food, state) for cell, food in state.foods.items())
 
-    def _goal(self, cell: Cell, food: Food, state: State) -> Goal:
+    def _goal(self, cell: Cell, food: Food, state: ForagingState) -> Goal:
         name, sides = self.field.food(cell), len([*grid.list_neighbours(cell, self.field.size)])
         quorum = min(self._quorum(food.level, state), sides)
         return Goal(
@@ -115,7 +115,7 @@ class LbfDomain(Describer[State]):
             state="done" if food.loaded else "open",
         )
 
-    def _quorum(self, level: int, state: State) -> int:
+    def _quorum(self, level: int, state: ForagingState) -> int:
         """Return how many foragers it takes whichever they are: the weakest first, unknown ones count as level 1."""
         total = 0
         for number, strength in enumerate(sorted(state.levels.get(agent, 1) for agent in self.agents), 1):
@@ -130,7 +130,7 @@ class LbfDomain(Describer[State]):
         foods = tuple(self.field.food(cell) for cell in state.foods)
         return skills.list_schemas(self.field.size, foods, tuple(Entity("area", area) for area in state.unseen))
 
-    def list_candidates(self, agent: AgentId, state: State) -> Iterator[tuple[Action, GoalId | None]]:
+    def list_candidates(self, agent: AgentId, state: ForagingState) -> Iterator[tuple[Action, GoalId | None]]:
         """Yield loading each food, searching each area, waiting."""
         for cell in state.foods:
             yield self._load(cell), f"load_{self.field.food(cell).id}"
@@ -157,7 +157,7 @@ class LbfDomain(Describer[State]):
         """Return plans of foragers who pool what they know and share out food, see ``heuristic``."""
         return assign_foods(self, views, running) if views else {}
 
-    def refuse(self, agent: AgentId, action: Action, state: State) -> str:
+    def refuse(self, agent: AgentId, action: Action, state: ForagingState) -> str:
         """Return why an action's preconditions do not hold."""
         if action.verb in ("wait", "talk"):
             return ""
@@ -169,7 +169,7 @@ class LbfDomain(Describer[State]):
             return "no_way: there is food"
         return ""
 
-    def apply(self, agent: AgentId, action: Action, state: State) -> State:
+    def apply(self, agent: AgentId, action: Action, state: ForagingState) -> ForagingState:
         """Return the state to expect after an action, if teammates load too."""
         if action.verb in ("wait", "talk"):
             return state
@@ -182,7 +182,7 @@ class LbfDomain(Describer[State]):
             unseen.pop(skills.thing_of(action).id, None)
         return replace(state, at={**state.at, agent: end}, foods=foods, unseen=unseen)
 
-    def _nearest(self, agent: AgentId, action: Action, state: State) -> Cell:
+    def _nearest(self, agent: AgentId, action: Action, state: ForagingState) -> Cell:
         """Return the place to which an action leads: the nearest of those that will do."""
         ends, at = skills.list_ends(agent, action, state, self.field), state.at[agent]
         return min(ends, key=lambda cell: (grid.distance(at, cell), cell), default=at)
@@ -199,20 +199,20 @@ class LbfDomain(Describer[State]):
 
     # ---- what agents do
 
-    def unroll(self, agent: AgentId, skill: MacroAction, known: State) -> str:
+    def unroll(self, agent: AgentId, skill: MacroAction, known: ForagingState) -> str:
         """Return the next move, or to load, or to stay."""
         turn = self.agents.index(agent)
         return skills.choose_primitive(agent, skill, known, self.field, turn, len(self.agents))
 
-    def judge(self, agent: AgentId, skill: MacroAction, before: State, after: State) -> Result:
+    def judge(self, agent: AgentId, skill: MacroAction, before: ForagingState, after: ForagingState) -> Result:
         """Return how an action stands."""
         return skills.judge(agent, skill, after, self.field, len(self.agents))
 
-    def place(self, agent: AgentId, state: State) -> Cell:
+    def place(self, agent: AgentId, state: ForagingState) -> Cell:
         """Return where a forager is."""
         return state.at[agent]
 
-    def outcome(self, agent: AgentId, primitive: str, before: State, after: State) -> Outcome:
+    def outcome(self, agent: AgentId, primitive: str, before: ForagingState, after: ForagingState) -> Outcome:
         """Return what a step did; a load has an effect if the food beside the forager is gone."""
         outcome, at = super().outcome(agent, primitive, before, after), before.at[agent]
         aim = grid.add(at, skills.MOVES[primitive]) if primitive in skills.MOVES else None
@@ -224,7 +224,9 @@ class LbfDomain(Describer[State]):
         """Yield who loaded the food."""
         return (a for a in super().participants(goal, tried) if tried[a].primitive == "load")
 
-    def attempts(self, tried: Mapping[AgentId, MacroAction], before: State, after: State) -> Iterator[Attempt]:
+    def attempts(
+        self, tried: Mapping[AgentId, MacroAction], before: ForagingState, after: ForagingState
+    ) -> Iterator[Attempt]:
         """Yield the loads of a step: levels of those who want it, of those beside it, of those who load now."""
         for goal in self.list_goals(before):
             if goal.thing is None or goal.state != "open":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from teamworld.worlds.adapters.lbf.state import Field, State
+from teamworld.worlds.adapters.lbf.state import Field, ForagingState
 
 
 def static(field: Field) -> dict[str, Any]:
@@ -13,7 +13,7 @@ def static(field: Field) -> dict[str, Any]:
     return {"size": list(field.size)}
 
 
-def snapshot(state: State) -> Mapping[str, Any]:
+def snapshot(state: ForagingState) -> Mapping[str, Any]:
     """Return the places and levels of foragers in the team's order, and of the food that is left."""
     return {
         "v": 1,

@@ -7,7 +7,7 @@ from typing import Any
 
 from teamworld.language import Action, AgentId, Cell, Facts, Plan
 from teamworld.worlds.adapters import grid
-from teamworld.worlds.adapters.lbf.state import State
+from teamworld.worlds.adapters.lbf.state import ForagingState
 from teamworld.worlds.base.scripted_team import pool_facts
 from teamworld.worlds.contract import WAIT, View
 
@@ -26,7 +26,7 @@ def assign_foods(domain: Any, views: Mapping[AgentId, View], running: Mapping[Ag
         views: Of the team.
         running: The plans that run.
     """
-    state: State = domain.read(Facts(tuple(pool_facts(views, lambda _, fact: fact.predicate != "UNSEEN"))))
+    state: ForagingState = domain.read(Facts(tuple(pool_facts(views, lambda _, fact: fact.predicate != "UNSEEN"))))
     idle = [agent for agent in views if agent not in running]
     plans: dict[AgentId, Plan] = {}
     open_foods = sorted(state.fields_of_food(), key=lambda cell: (_way_of_all(cell, state), cell))
@@ -47,6 +47,6 @@ def assign_foods(domain: Any, views: Mapping[AgentId, View], running: Mapping[Ag
     return plans
 
 
-def _way_of_all(cell: Cell, state: State) -> int:
+def _way_of_all(cell: Cell, state: ForagingState) -> int:
     """Return the steps that the whole team needs to a cell."""
     return sum(grid.distance(at, cell) for at in state.at.values())

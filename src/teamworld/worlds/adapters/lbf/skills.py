@@ -9,7 +9,7 @@ from typing import Final
 from teamworld.language import Action, ActionSchema, AgentId, Cell, Entity, Measures, Param
 from teamworld.worlds.adapters import grid
 from teamworld.worlds.adapters.describer import MacroAction
-from teamworld.worlds.adapters.lbf.state import Field, State
+from teamworld.worlds.adapters.lbf.state import Field, ForagingState
 from teamworld.worlds.base.domain import COMMON_SCHEMAS
 from teamworld.worlds.base.executor import DONE, RUNNING, Result
 
@@ -46,7 +46,7 @@ def thing_of(action: Action) -> Entity:
     return thing
 
 
-def list_ends(agent: AgentId, action: Action, state: State, field: Field) -> tuple[Cell, ...]:
+def list_ends(agent: AgentId, action: Action, state: ForagingState, field: Field) -> tuple[Cell, ...]:
     """Return the cells of which an action wants to reach one: beside a food those that are free, if any is."""
     place = action.args[0]
     if action.verb == "go" and isinstance(place, tuple):
@@ -58,12 +58,14 @@ def list_ends(agent: AgentId, action: Action, state: State, field: Field) -> tup
     return tuple(cell for cell in sides if cell not in state.closed(agent)) or sides
 
 
-def level_beside(cell: Cell, state: State, agents: Sequence[AgentId]) -> int:
+def level_beside(cell: Cell, state: ForagingState, agents: Sequence[AgentId]) -> int:
     """Return the sum of the levels of those agents who stand beside a cell."""
     return sum(state.levels.get(agent, 0) for agent in agents if grid.distance(state.at.get(agent, cell), cell) == 1)
 
 
-def choose_primitive(agent: AgentId, skill: MacroAction, state: State, field: Field, turn: int, turns: int) -> str:
+def choose_primitive(
+    agent: AgentId, skill: MacroAction, state: ForagingState, field: Field, turn: int, turns: int
+) -> str:
     """Return what to do next.
 
     Two who want to enter one cell both stay; whoever is stuck moves in its own turn only, which breaks the tie.
@@ -73,7 +75,7 @@ def choose_primitive(agent: AgentId, skill: MacroAction, state: State, field: Fi
         cell = field.cell(thing_of(action))
         if grid.distance(at, cell) == 1:
             return "load" if level_beside(cell, state, [*state.at]) >= state.foods[cell].level else "none"
-    if skill.stuck and skill.now % turns != turn:
+    if skill.stuck and skill.next_step % turns != turn:
         return "none"
     ends = list_ends(agent, action, state, field)
     step = grid.find_step(field.size, at, ends, state.closed(agent))
@@ -83,7 +85,7 @@ def choose_primitive(agent: AgentId, skill: MacroAction, state: State, field: Fi
     return next((name for name, direction in MOVES.items() if direction == way), "none")
 
 
-def judge(agent: AgentId, skill: MacroAction, after: State, field: Field, turns: int) -> Result:
+def judge(agent: AgentId, skill: MacroAction, after: ForagingState, field: Field, turns: int) -> Result:
     """Return how an action stands after a step."""
     action, at = skill.action, after.at[agent]
     if action.verb == "load":

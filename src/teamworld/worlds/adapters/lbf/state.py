@@ -31,7 +31,7 @@ class Food(NamedTuple):
 
 
 @dataclass(frozen=True)
-class State:
+class ForagingState:
     """One moment: all there is, or as much of it as somebody knows."""
 
     at: Mapping[AgentId, Cell]
@@ -93,7 +93,7 @@ class Field(NamedTuple):
         return {area: cell for area, (_, cell) in sorted(unseen.items())}
 
 
-def list_facts(state: State, field: Field) -> Iterator[Fact]:
+def list_facts(state: ForagingState, field: Field) -> Iterator[Fact]:
     """Yield what a state tells."""
     for agent, cell in state.at.items():
         yield Fact(agent, "AT", cell)
@@ -113,7 +113,7 @@ def list_food(name: Entity, cell: Cell, food: Food) -> Iterator[Fact]:
     yield Fact(name, "STATE", "loaded" if food.loaded else "free")
 
 
-def read_state(facts: Facts, field: Field) -> State:
+def read_state(facts: Facts, field: Field) -> ForagingState:
     """Return the state that facts tell of.
 
     Raises:
@@ -144,4 +144,4 @@ def read_state(facts: Facts, field: Field) -> State:
             elif fact.predicate == "STATE":
                 food = food._replace(loaded=value == "loaded")
             foods[cell] = food
-    return State(at, levels, dict(sorted(foods.items())), unseen)
+    return ForagingState(at, levels, dict(sorted(foods.items())), unseen)

@@ -12,26 +12,40 @@ from teamworld.worlds.base.array_interface import ParallelBase, actions_in_order
 TeamStep = tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]
 
 
-def make_registered(package: str, name: str, **settings: object) -> Any:  # noqa: ANN401  (an environment of any kind)
-    """Return a bare environment that a package registers with Gymnasium, without wrappers.
+def find_registered(package: str, name: str) -> Any:  # noqa: ANN401  (Gymnasium's specification of an environment)
+    """Return the specification of an environment that a package registers with Gymnasium.
 
     Args:
         package: Imported first; importing it registers its environments.
         name: ``Foraging-8x8-2p-1f-v3``.
-        settings: Instead of those that are registered under the name.
 
     Raises:
         UserError: The package is not installed, or there is no such environment.
     """
     load(package)
-    registration = load("gymnasium.envs.registration")
-    if name not in registration.registry:
-        own = [known for known, spec in registration.registry.items() if str(spec.entry_point).startswith(package)]
+    specs = load("gymnasium.envs.registration").registry
+    own = [known for known, spec in specs.items() if str(spec.entry_point).startswith(package)]
+    if name not in own:
         near = suggest(name, own)
         hint = near if "mean" in near else f"; there are {len(own)}, for example '{own[0]}'"
         raise UserError(f"{package} registers no environment '{name}'{hint}")
-    spec = registration.registry[name]
-    return registration.load_env_creator(spec.entry_point)(**{**spec.kwargs, **settings})
+    return specs[name]
+
+
+def make_registered(package: str, name: str, **settings: object) -> Any:  # noqa: ANN401  (an environment of any kind)
+    """Return a bare environment that a package registers with Gymnasium, without wrappers.
+
+    Args:
+        package: See ``find_registered``.
+        name: See ``find_registered``.
+        settings: Instead of those that are registered under the name.
+
+    Raises:
+        UserError: The package is not installed, or there is no such environment.
+    """
+    spec = find_registered(package, name)
+    create = load("gymnasium.envs.registration").load_env_creator(spec.entry_point)
+    return create(**{**spec.kwargs, **settings})
 
 
 class GymnasiumTeam(ParallelBase):

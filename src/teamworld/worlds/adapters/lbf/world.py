@@ -7,16 +7,17 @@ from collections.abc import Mapping
 from pydantic import BaseModel, ConfigDict
 
 from teamworld.errors import UserError
+from teamworld.worlds.adapters.gymnasium_team import find_registered
 from teamworld.worlds.adapters.lbf import draw
 from teamworld.worlds.adapters.lbf.domain import LbfDomain
-from teamworld.worlds.adapters.lbf.env import parallel_env
+from teamworld.worlds.adapters.lbf.env import PACKAGE, parallel_env
 from teamworld.worlds.adapters.lbf.levels import LEVELS as LEVELS
 from teamworld.worlds.adapters.lbf.state import Field
 from teamworld.worlds.adapters.world import AdapterWorld
 from teamworld.worlds.base.options import read_options
 from teamworld.worlds.contract import WorldSpec
 
-DEFAULT_HORIZON, DEFAULT_LEVEL = 50, "Foraging-8x8-2p-2f-coop-v3"
+DEFAULT_LEVEL = "Foraging-8x8-2p-2f-coop-v3"
 SUMMARY = "level-based foraging (lbforaging): load food whose level takes several foragers at once"
 _TASK = (
     "Load all food on the field. A food is loaded when foragers beside it (not diagonally) load in the same step and "
@@ -32,6 +33,15 @@ class LbfOptions(BaseModel):
 
 
 OPTIONS = LbfOptions
+
+
+def step_limit(level: str, options: Mapping[str, object]) -> int:
+    """Return the steps after which an episode of a level ends in the package.
+
+    Raises:
+        UserError: The package is not installed, or there is no such level.
+    """
+    return int(find_registered(PACKAGE, level).kwargs["max_episode_steps"])
 
 
 def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> AdapterWorld:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from pydantic import BaseModel
 
+from teamworld import plugins
 from teamworld.errors import UserError
 from teamworld.language import AgentId, Plan
 from teamworld.memory.contract import MemoryDelta
@@ -199,9 +200,7 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> Any:  # noqa: ANN401
     def register(method: type[Idle]) -> None:
         point = EntryPoint("broken", f"{__name__}:{method.__name__}", registry.GROUP)
         monkeypatch.setattr(EntryPoint, "load", lambda self: method)
-        monkeypatch.setattr(
-            registry, "entry_points", lambda group, name=None: [point] if name in (None, "broken") else []
-        )
+        monkeypatch.setattr(plugins, "entry_points", lambda group: [point] if group == registry.GROUP else [])
 
     return register
 

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from teamworld import plugins
 from teamworld.errors import UserError
 from teamworld.testing import check_world
 from teamworld.worlds import registry
@@ -55,7 +56,7 @@ def test_unknown_names_are_answered_with_a_suggestion() -> None:
 def test_worlds_of_other_packages_come_by_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
     good = EntryPoint("mine", "teamworld.worlds.cube.world", registry.GROUP)
     bad = EntryPoint("broken", "no.such.module", registry.GROUP)
-    monkeypatch.setattr(registry, "entry_points", lambda group: [good, bad] if group == registry.GROUP else [])
+    monkeypatch.setattr(plugins, "entry_points", lambda group: [good, bad] if group == registry.GROUP else [])
     assert registry.names() == ["broken", "cube", "household", "mine", "rooms", "wildfire"]
     assert registry.make("mine", "n1", 0, 5, {}).spec.agents == ("agent_0",)
     with pytest.raises(UserError, match="'broken' of no.such.module cannot be loaded"):

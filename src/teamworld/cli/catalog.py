@@ -22,14 +22,20 @@ if TYPE_CHECKING:
 _MARKS = {True: ("ok", "green"), False: ("no", "bold red"), None: ("--", "yellow")}
 
 
-def worlds() -> int:
-    """List the worlds and their options, and those of the messages."""
+def worlds(*names: str) -> int:
+    """List the worlds and their options, and those of the messages.
+
+    Parameters
+    ----------
+    names:
+        Only these; MODULE:NAME for one of your own. [default: all that ship or are registered]
+    """
     from teamworld.episode.message_delivery import MessageRule
     from teamworld.worlds import registry as known_worlds
 
     lines: dict[str, str] = {}
-    for name in known_worlds.names():
-        lines[name] = known_worlds.summary(name)
+    for name in names or known_worlds.names():
+        lines[name] = known_worlds.load(name).SUMMARY
         lines |= _options(name, known_worlds.option_model(name))
     lines["messages"] = "what may be said, who hears it and what it costs, in every world"
     _print(lines | _options("messages", MessageRule))
@@ -42,24 +48,31 @@ def levels(world: str = "cube") -> int:
     Parameters
     ----------
     world:
-        Name of the world.
+        Name of the world, or MODULE:NAME of one of your own.
     """
     from teamworld.worlds import registry as known_worlds
 
+    known_worlds.load(world)
     limits = {level: f"{known_worlds.step_limit(world, level, {}):,} steps" for level in known_worlds.levels(world)}
     width = max(map(len, limits.values()), default=0)
     _print({level: f"{limits[level]:>{width}}  {line}" for level, line in known_worlds.levels(world).items()})
     return 0
 
 
-def methods() -> int:
-    """List the coordination methods, their options, their own rules for messages and their variants."""
+def methods(*names: str) -> int:
+    """List the coordination methods, their options, their own rules for messages and their variants.
+
+    Parameters
+    ----------
+    names:
+        Only these; MODULE:NAME for one of your own. [default: all that ship or are registered]
+    """
     from teamworld.experiment.message_protocol import rule
     from teamworld.methods import registry as known_methods
 
     lines: dict[str, str] = {}
-    for name in known_methods.names():
-        method = known_methods.method_class(name)
+    for name in names or known_methods.names():
+        method = known_methods.load(name)
         lines[name] = method.summary
         lines |= _options(name, method.options)
         if method.talk:
@@ -146,7 +159,8 @@ def _examine(text: str, form: Form | None, options: RunOptions) -> Iterator[tupl
         yield text, [Check("mind", True, "the answers on record; nobody is asked")]
         return
     for name in dict.fromkeys(share.name for share in parse_routes(text)):
-        if name in ("rules", "human") or name.startswith("rules:"):
+        if name in ("rules", "human") or name.startswith("rules:") or reasoners.is_plugin(name):
+            reasoners.load(name)
             reasoners.check_name(name)
             yield name, [Check("mind", True, reasoners.describe(name))]
         else:

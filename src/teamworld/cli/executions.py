@@ -191,7 +191,7 @@ def _planned_runs(folder: Path) -> Iterator[tuple[Path, ExperimentSpec]]:
     if kind == "evidence":
         planned = evidence.planned(evidence.parsed(grid.read_plan(folder)), folder)
     elif kind == "comparison":
-        settings = comparison_runs.settings(grid.read_plan(folder))
+        settings = comparison_runs.settings(grid.read_plan(folder), imports=False)
         parts = comparison_runs.planned(settings, folder, references=True, silent=None)
         planned = [(part.folder, part.experiment) for part in parts if not part.is_silent or part.folder.exists()]
     else:

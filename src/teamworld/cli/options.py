@@ -172,7 +172,7 @@ def parse_options(assignments: Iterable[str]) -> dict[str, dict[str, Any]]:
     options: dict[str, dict[str, Any]] = {}
     for text in assignments:
         name, equals, value = text.partition("=")
-        owner, _, option = name.partition(".")
+        owner, _, option = name.rpartition(".")
         if not (equals and owner and option):
             raise UserError(
                 f"--set takes OWNER.OPTION=VALUE, such as drwell.explore=3 or drwell:mine.explore=3; got '{text}'"

@@ -7,17 +7,19 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
+from teamworld import plugins
 from teamworld.errors import UserError
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run as run_experiment
 from teamworld.experiment.spec import ExperimentSpec, build
 from teamworld.experiment.store.results import EpisodeRow
+from teamworld.methods.contract import Method
 
 
 def run(
-    world: str | ExperimentSpec = "cube",
+    world: str | ExperimentSpec | object = "cube",
     *,
-    method: str | Iterable[str] | None = None,
+    method: str | type[Method] | Iterable[str | type[Method]] | None = None,
     seed: int | Iterable[int] | None = None,
     out: Path | str,
     progress: Callable[[EpisodeRow], None] = lambda row: None,
@@ -27,7 +29,8 @@ def run(
     """Run episodes, or continue a run that was stopped; the same as ``teamworld run``.
 
     Args:
-        world: Name of a world, or a whole experiment.
+        world: Name of a world, or a whole experiment. A world, a method or a reasoner may also be the class itself, as
+            it stands in a module, a script or a notebook; only one in a module can be replayed by another process.
         method: One coordination method, or several: ``methods`` of the experiment.
         seed: One seed, or several: ``seeds`` of the experiment.
         out: Folder of the run.
@@ -49,11 +52,14 @@ def run(
     try:
         folder = Path(out)
         if method is not None:
-            fields["methods"] = [method] if isinstance(method, str) else list(method)
+            several = [method] if isinstance(method, str | type) else list(method)
+            fields["methods"] = [plugins.name_of(one) for one in several]
+        if "reasoner" in fields:
+            fields["reasoner"] = plugins.name_of(fields["reasoner"])
         if seed is not None:
             seeds: Iterable[Any] = [seed] if isinstance(seed, Integral) else seed  # type: ignore[assignment]
             fields["seeds"] = [int(number) if isinstance(number, Integral) else number for number in seeds]
     except TypeError as error:
         raise UserError(f"run takes a seed or a list of them and a folder: {error}") from None
     chosen = {name: value for name, value in fields.items() if value is not None}
-    return run_experiment(build({**chosen, "world": world}), folder, progress, running)
+    return run_experiment(build({**chosen, "world": plugins.name_of(world)}), folder, progress, running)

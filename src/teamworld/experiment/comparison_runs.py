@@ -40,16 +40,19 @@ class ComparisonRun(NamedTuple):
         return self.folder.name == SILENT
 
 
-def settings(data: Mapping[str, Any]) -> list[GridRun]:
+def settings(data: Mapping[str, Any], *, imports: bool = True) -> list[GridRun]:
     """Return the settings of a comparison: one for each combination of a grid, or one alone.
 
     Args:
         data: Fields of an experiment; what varies stands under ``grid``.
+        imports: As for ``spec.build``.
 
     Raises:
         UserError: One line on the first thing wrong with it.
     """
-    return grid.expand(data) if grid.is_grid(data) else [GridRun("", {}, build(data))]
+    if grid.is_grid(data):
+        return grid.expand(data, imports=imports)
+    return [GridRun("", {}, build(data, imports=imports))]
 
 
 def aloud(setting: GridRun, out: Path, *, references: bool) -> ComparisonRun:

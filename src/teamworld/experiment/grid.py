@@ -43,13 +43,14 @@ def is_grid(data: Mapping[str, Any]) -> bool:
     return GRID in data
 
 
-def expand(data: Mapping[str, Any]) -> list[GridRun]:
+def expand(data: Mapping[str, Any], *, imports: bool = True) -> list[GridRun]:
     """Return the runs of a grid, the last of ``AXES`` changing fastest, in whatever order the file names them.
 
     Options come after ``AXES``, in alphabetical order.
 
     Args:
         data: Of an experiment file: fields of an experiment, and under ``grid`` a list of values for some of them.
+        imports: As for ``build``.
 
     Raises:
         UserError: One line on the first thing wrong with it.
@@ -76,7 +77,7 @@ def expand(data: Mapping[str, Any]) -> list[GridRun]:
     names = [name for name in AXES if name in axes] + sorted(name for name in axes if name not in AXES)
     for chosen in product(*(axes[name] for name in names)):
         values = dict(zip(names, chosen, strict=True))
-        parts.append(GridRun(_name(values), values, build(_with(rest, values))))
+        parts.append(GridRun(_name(values), values, build(_with(rest, values), imports=imports)))
     return parts
 
 
@@ -104,7 +105,7 @@ def _with(rest: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     fields = {**rest, **{name: value for name, value in values.items() if name in AXES}}
     own = fields.get("options") or {}
     if not isinstance(own, dict) or not all(isinstance(part, dict) for part in own.values()):
-        build(fields)  # which says what is wrong with them
+        build(fields, imports=False)  # which says what is wrong with them
     options = {owner: dict(part) for owner, part in own.items()}
     for name, value in values.items():
         if name not in AXES:
@@ -171,7 +172,7 @@ def runs(folder: Path) -> Iterator[tuple[Path, ExperimentSpec]]:
     """
     kind = kind_of(folder)
     if kind == "grid":
-        for part in expand(read_plan(folder)):
+        for part in expand(read_plan(folder), imports=False):
             yield folder / part.name, part.experiment
     elif kind is not None:
         for path in sorted(folder.rglob(EXPERIMENT_FILE)):

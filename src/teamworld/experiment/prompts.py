@@ -55,10 +55,10 @@ def choose(
     Raises:
         UserError: There is no such question, or several.
     """
-    if kind not in (known := list(methods.kinds())):
-        raise UserError(f"unknown question '{kind}'{suggest(kind, known)}")
     questions = _questions(log)
     respondents = [agent for purpose, agent in questions if purpose == kind]
+    if not respondents and kind not in (known := list(methods.kinds())):
+        raise UserError(f"unknown question '{kind}'{suggest(kind, known)}")
     if not respondents:
         others = ", ".join(sorted({purpose for purpose, _ in questions}))
         raise UserError(f"nobody was asked {kind} in this episode; there were: {others or 'no questions'}")
@@ -125,6 +125,7 @@ def shown(
         return ShownPrompt(sent.request.turns, questions[which.kind, which.respondent][which.number - 1].step)
     if attempt:
         raise UserError(f"{which.respondent} was not asked {which.kind} number {which.number} again {attempt} times")
+    experiment.load_plugins()
     reasoner = _Playback(questions, which)
     with (
         MemoryStore(scratch / "memory.sqlite") as memory,
@@ -134,7 +135,7 @@ def shown(
         try:
             completed(play(experiment, cell, episode, scratch / "log", RunMemories(memory, brought), reasoner))
         except _Reached as reached:
-            template = methods.kinds()[which.kind].template
+            template = methods.kinds([cell.method])[which.kind].template
             recorded = folder.prompts().get(template)
             changed = recorded is not None and recorded != template_info(template)._asdict()
             turns = (Turn("system", reached.prompt.system), Turn("user", reached.prompt.user))

@@ -26,6 +26,7 @@ from teamworld.experiment.reasoner_factory import ReasonerFactory, RunMonitor, l
 from teamworld.experiment.replay_reasoner import from_record, recall
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.spec import ExperimentSpec, RunCell
+from teamworld.experiment.spec_resolution import has_local_plugins
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.recorded_calls import NotRecorded
 from teamworld.experiment.store.results import EpisodeRow, Results
@@ -76,6 +77,7 @@ def run(
     """
     running, watch = running or RunOptions(), watch or RunMonitor()
     folder = RunFolder(out)
+    experiment.load_plugins()
     experiment, source = recall(experiment, folder)
     experiment = folder.keep_limit(experiment).resolved()
     folder.check(experiment)  # before anything is touched
@@ -84,8 +86,9 @@ def run(
         _check_world(experiment, folder)
     asks = source is None and not is_finished
     plan = prepare(experiment, running, watch) if asks else None
+    templates = [question.template for question in methods.kinds(experiment.methods).values()]
     if plan is not None and (plan.endpoints or plan.people):
-        folder.check_prompts(question.template for question in methods.kinds(experiment.methods).values())
+        folder.check_prompts(templates)
     brought = {} if folder.experiment_file.exists() else warm_start.gather(experiment)
     if plan is not None and plan.endpoints and not folder.experiment_file.exists():
         watch.begins(experiment, plan.prices)
@@ -93,9 +96,11 @@ def run(
         folder.check(experiment)  # and again, now that nobody else can write
         if brought and not folder.experiment_file.exists():
             warm_start.bring(folder, brought)
-        folder.claim(experiment, None if plan is None or not plan.endpoints else plan.prices.table())
+        table = None if plan is None or not plan.endpoints else plan.prices.table()
+        folder.claim(experiment, table, [template for template in templates if ":" in template])
         nobody = source is None and (plan is None or not (plan.endpoints or plan.people))
-        if nobody and (processes := process_pool.many(experiment.episode_count, _WORTH, running.processes)) > 1:
+        processes = process_pool.many(experiment.episode_count, _WORTH, running.processes) if nobody else 1
+        if processes > 1 and not has_local_plugins(experiment):
             return _run_in_processes(experiment, folder, processes, progress)
         reasoners: AbstractAsyncContextManager[ReasonerFactory] = nullcontext(ReasonerFactory(experiment))
         if source is not None:
@@ -148,6 +153,7 @@ def _run_in_processes(
 
 def run_cell(experiment: ExperimentSpec, folder: RunFolder, cell: RunCell) -> list[EpisodeRow]:
     """Run what is missing of one cell whose reasoners ask nobody, in a folder that the caller holds."""
+    experiment.load_plugins()
     return completed(_run(experiment, folder, [cell], lambda row: None, nullcontext(ReasonerFactory(experiment))))
 
 

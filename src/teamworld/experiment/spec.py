@@ -7,6 +7,7 @@ command line are made from its fields (``teamworld.cli.options``).
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
@@ -22,7 +23,7 @@ from pydantic import (
     model_validator,
 )
 
-from teamworld import yaml_io
+from teamworld import plugins, yaml_io
 from teamworld.errors import UserError
 from teamworld.experiment.run_options import RunOptions
 from teamworld.record import LogLevel
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from teamworld.reasoning.llm.reasoner import Overrides
     from teamworld.seeding import Streams
 
+#: Characters of a method's label in the name of a folder.
+_LONGEST = 100
 #: What a run's own experiment file holds beside the experiment.
 RECORDED = ("versions", "prompts", "price_tables")
 
@@ -55,7 +58,10 @@ class RunCell(NamedTuple):
     @property
     def name(self) -> str:
         """Name of the cell's folder and of its rows in the databases; fit for every file system."""
-        return f"{self.method.replace(':', '-')}-s{self.seed}"
+        method = self.method.replace(":", "-")
+        if len(method) > _LONGEST:
+            method = f"{method[:_LONGEST]}-{hashlib.blake2b(method.encode(), digest_size=3).hexdigest()}"
+        return f"{method}-s{self.seed}"
 
     def world_seed(self, episode: int, instances: Instances) -> int:
         """Return the seed that places the world of an episode: the cell's, one of its own, or the one that is named."""
@@ -100,7 +106,9 @@ class ExperimentSpec(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    world: str = Field(default="cube", description="Name of a world (see: teamworld worlds).")
+    world: str = Field(
+        default="cube", description="Name of a world (see: teamworld worlds), or MODULE:NAME of one of your own."
+    )
     level: str = Field(
         default="paper-n2",
         description="Level of the world (see: teamworld levels); left out, the world's own default: paper-n2 for cube.",
@@ -108,16 +116,17 @@ class ExperimentSpec(BaseModel):
     methods: tuple[str, ...] = Field(
         default=("drwell",),
         min_length=1,
-        description="Coordination methods, or variants such as drwell:no_memory (see: teamworld methods); joined by + "
-        "they share a team.",
+        description="Coordination methods, or variants such as drwell:no_memory (see: teamworld methods), or "
+        "MODULE:NAME of one of your own; joined by + they share a team.",
     )
     reasoner: str = Field(
         default="rules",
         description="What answers the method's questions: rules (no key, no network); rules:noise=0.2, a stand-in that "
         "errs like a weak model; openai:MODEL, anthropic:MODEL, google:MODEL; any server that speaks OpenAI's "
-        "protocol, as http://localhost:8000/v1#MODEL; gguf:FILE, a model file run by llama.cpp; human. Several as "
-        "WHO=REASONER,..., the first that fits: agent_0=rules,@drwell.propose=openai:SMALL,*=openai:LARGE. replay asks "
-        "nobody and answers from the record in the run's folder, replay:DIR from another run's.",
+        "protocol, as http://localhost:8000/v1#MODEL; gguf:FILE, a model file run by llama.cpp; human; MODULE:NAME of "
+        "one of your own. Several as WHO=REASONER,..., the first that fits: "
+        "agent_0=rules,@drwell.propose=openai:SMALL,*=openai:LARGE. replay asks nobody and answers from the record in "
+        "the run's folder, replay:DIR from another run's.",
     )
     answers: Literal["auto", "schema", "tool", "json", "text"] = Field(
         default="auto",
@@ -192,7 +201,7 @@ class ExperimentSpec(BaseModel):
         if not isinstance(fields, dict) or fields.get("level") is not None:
             return fields
         world = fields.get("world", cls.model_fields["world"].default)
-        known = isinstance(world, str) and world in worlds.names()  # another is refused later, in its own words
+        known = isinstance(world, str) and (world in worlds.names() or plugins.is_loaded(world))  # others: see build
         return {**fields, "level": worlds.module(world).DEFAULT_LEVEL} if known else fields
 
     @field_validator("methods", "seeds")
@@ -214,8 +223,14 @@ class ExperimentSpec(BaseModel):
             raise ValueError("a seed is a number from 0 to 2**63 - 1")
         return seeds
 
+    def load_plugins(self) -> None:
+        """Import the world, methods and reasoners that are named as ``MODULE:NAME``; raises ``UserError``."""
+        from teamworld.experiment import spec_resolution  # only here: it imports worlds and methods
+
+        spec_resolution.load_plugins(self)
+
     def resolved(self) -> ExperimentSpec:
-        """Return the experiment with all options filled in, having tried everything that it names.
+        """Return the experiment with all options filled in, having loaded and tried everything that it names.
 
         Raises:
             UserError: An unknown world, level, method, reasoner or option, or a value that does not fit.
@@ -258,8 +273,17 @@ class ExperimentSpec(BaseModel):
         return [RunCell(method, seed) for method in self.methods for seed in self.seeds]
 
 
-def build(fields: Mapping[str, Any]) -> ExperimentSpec:
-    """Return the experiment of some plain data; raises ``UserError``."""
+def build(fields: Mapping[str, Any], *, imports: bool = True) -> ExperimentSpec:
+    """Return the experiment of some plain data.
+
+    Args:
+        fields: Its fields.
+        imports: Whether a world that is named as ``MODULE:NAME`` is imported where its default level is asked for; not
+            where a run is read.
+
+    Raises:
+        UserError: They do not make an experiment.
+    """
     carried = {field.name for field in dataclasses.fields(RunOptions)}
     for name in fields:
         if (field := str(name).replace("-", "_")) in carried:
@@ -267,6 +291,9 @@ def build(fields: Mapping[str, Any]) -> ExperimentSpec:
                 f"'{name}' says how a run is carried out and is no part of an experiment: leave it out, and give "
                 f"--{field.replace('_', '-')} on the command line"
             )
+    world = fields.get("world")
+    if imports and fields.get("level") is None and isinstance(world, str) and plugins.reference(world) == world:
+        worlds.load(world)
     try:
         return ExperimentSpec.model_validate(dict(fields))
     except ValidationError as error:

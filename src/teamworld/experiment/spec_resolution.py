@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from itertools import islice
 from typing import Any
 
+from teamworld import plugins
 from teamworld.episode.compatibility import entities_for
 from teamworld.errors import UserError, suggest
 from teamworld.experiment import message_protocol
@@ -20,6 +21,21 @@ from teamworld.worlds import registry as worlds
 _TRIED = 20
 
 
+def load_plugins(experiment: ExperimentSpec) -> None:
+    """Import the world, methods and reasoners that are named as ``MODULE:NAME``; raises ``UserError``."""
+    worlds.load(experiment.world)
+    for method in experiment.methods:
+        methods.load(method)
+    reasoners.load(experiment.reasoner)
+
+
+def has_local_plugins(experiment: ExperimentSpec) -> bool:
+    """Return whether it names what only this process has, such as a class of a notebook."""
+    parts = [methods.method_of(part) for method in experiment.methods for part in methods.parts_of(method)]
+    names = [experiment.world, *parts, *(route.name for route in router.parse_routes(experiment.reasoner))]
+    return any(plugins.is_local(name) for name in names)
+
+
 def resolve(experiment: ExperimentSpec) -> ExperimentSpec:
     """Return the experiment with its step limit and all options filled in, having tried everything that it names.
 
@@ -31,7 +47,8 @@ def resolve(experiment: ExperimentSpec) -> ExperimentSpec:
     for owner in experiment.options:
         if owner not in known:
             raise UserError(f"options for '{owner}', which is not part of this run{suggest(owner, known)}")
-    if len({RunCell(method, 0).name for method in experiment.methods}) < len(experiment.methods):
+    load_plugins(experiment)
+    if len({RunCell(method, 0).name.casefold() for method in experiment.methods}) < len(experiment.methods):
         raise UserError(f"two of {', '.join(experiment.methods)} would share a folder: run them apart")
     reasoners.check_name(experiment.reasoner)
     world_options = experiment.options.get(experiment.world, {})

@@ -2,6 +2,7 @@
 
 A label names a method with its options: ``METHOD``, or ``METHOD:VARIANT`` for one of the method's variants
 or one that a user makes by giving options for it. Labels joined by ``+`` name a team that is split among them.
+METHOD is a name, or ``MODULE:NAME`` of a class that nobody registers, see ``teamworld.plugins``.
 """
 
 from __future__ import annotations
@@ -9,11 +10,11 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Iterable, Mapping
-from importlib.metadata import entry_points
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from teamworld import plugins
 from teamworld.errors import UserError, brief, suggest
 from teamworld.methods.common.mixed_team import JOINT, Part, SplitOptions, split
 from teamworld.methods.contract import Method
@@ -40,12 +41,12 @@ _VARIANT = re.compile(r"[a-z0-9_]{1,40}")
 
 def names() -> list[str]:
     """Return the names of all methods."""
-    return sorted({*BUILT_IN, *(point.name for point in entry_points(group=GROUP))})
+    return sorted({*BUILT_IN, *plugins.entry_names(GROUP)})
 
 
 def method_of(label: str) -> str:
     """Return the name of the method that a label names."""
-    return JOINT.join(part.partition(":")[0] for part in parts_of(label))
+    return JOINT.join(plugins.reference(part) or part.partition(":")[0] for part in parts_of(label))
 
 
 def parts_of(label: str) -> tuple[str, ...]:
@@ -53,8 +54,20 @@ def parts_of(label: str) -> tuple[str, ...]:
     return tuple(label.split(JOINT))
 
 
+def load(label: str) -> type[Method]:
+    """Return the class of the method that a label names, importing it also where it is named as ``MODULE:NAME``.
+
+    Raises:
+        UserError: No such method, or it cannot be loaded.
+    """
+    for part in parts_of(label):
+        if (text := plugins.reference(part)) is not None:
+            plugins.load(text)
+    return method_class(label)
+
+
 def method_class(label: str) -> type[Method]:
-    """Return the class of the method that a label names.
+    """Return the class of the method that a label names; ``load`` has to be called first for one of ``MODULE:NAME``.
 
     Raises:
         UserError: No such method.
@@ -66,13 +79,26 @@ def method_class(label: str) -> type[Method]:
         module, _, attribute = BUILT_IN[name].partition(":")
         method: type[Method] = getattr(importlib.import_module(module), attribute)
         return method
-    for point in entry_points(group=GROUP, name=name):
-        try:
-            loaded: type[Method] = point.load()
-        except (ImportError, AttributeError) as error:
-            raise UserError(f"the method '{name}' of {point.value} cannot be loaded: {error}") from error
-        return loaded
-    raise UserError(f"unknown method '{name}'{suggest(name, names())}")
+    found = plugins.loaded(name) if plugins.reference(name) else plugins.load_entry(GROUP, name)
+    if found is None:
+        raise UserError(f"unknown method '{name}'{suggest(name, names())}")
+    return _checked(found, name)
+
+
+def may_learn(label: str) -> bool:
+    """Return whether a method learns, without loading one that is named as ``MODULE:NAME``: it may."""
+    return any(plugins.reference(part) is not None or method_class(part).learns for part in parts_of(label))
+
+
+def _checked(found: object, name: str) -> type[Method]:
+    """Return what somebody else offers as a method, having seen that it is one; raises ``UserError``."""
+    if not (isinstance(found, type) and issubclass(found, Method)):
+        raise UserError(f"'{name}' is no method: expected a class that derives from {Method.__module__}.Method")
+    missing = [part for part in ("name", "summary") if not isinstance(getattr(found, part, None), str)]
+    missing += ["decide"] if found.decide is Method.decide else []
+    if missing:
+        raise UserError(f"'{name}' is no method: it lacks {', '.join(missing)}")
+    return found
 
 
 def resolve(label: str, options: Mapping[str, Mapping[str, Any]]) -> BaseModel:
@@ -128,7 +154,8 @@ def _preset(label: str, method: type[Method], options: Mapping[str, Mapping[str,
     Raises:
         UserError: The method has no such variant, and nobody made one of this name.
     """
-    name, colon, variant = label.partition(":")
+    name = method_of(label)
+    colon, variant = label[len(name) :][:1], label[len(name) + 1 :]
     if not colon:
         return {}
     if not _VARIANT.fullmatch(variant):

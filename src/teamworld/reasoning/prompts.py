@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -73,7 +73,7 @@ def template_info(template: str) -> TemplateInfo:
     """Return version and hash of a template.
 
     Args:
-        template: Its path under ``teamworld.methods``.
+        template: Its path under ``teamworld.methods``, or ``package:path``.
 
     Raises:
         ValueError: Its first line tells no version.
@@ -123,6 +123,6 @@ def templates() -> tuple[str, ...]:
     )
 
 
-def template_versions() -> dict[str, TemplateInfo]:
-    """Return version and hash of every template of the built-in methods, by path: for a run's record."""
-    return {template: template_info(template) for template in templates()}
+def template_versions(others: Iterable[str] = ()) -> dict[str, TemplateInfo]:
+    """Return version and hash of every template of the built-in methods and of others, by path: for a run's record."""
+    return {template: template_info(template) for template in dict.fromkeys((*templates(), *others))}

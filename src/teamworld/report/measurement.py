@@ -110,7 +110,7 @@ def _sample(part: ComparisonRun, measured: episode_metrics.EpisodeMetrics, kept:
         extract=measured.extract,
         setting=setting.name,
         others=json.dumps(others, sort_keys=True),
-        memory=asked.memory or "" if registry.method_class(cell.method).learns else "",
+        memory=asked.memory or "" if registry.may_learn(cell.method) else "",
     )
 
 

@@ -8,10 +8,12 @@ from typing import Any, Final
 
 import msgspec
 
+from teamworld import plugins
 from teamworld.episode.compatibility import applies
 from teamworld.episode.message_delivery import MessageRule
 from teamworld.errors import UserError
 from teamworld.methods import registry as methods
+from teamworld.methods.contract import Method
 from teamworld.metrics.all_metrics import measure
 from teamworld.metrics.log_reader import tabulate
 from teamworld.record import ActionStep, AgentLeft, EpisodeEnd, EpisodeStart, Event, MessageSent, PlanStart
@@ -167,7 +169,7 @@ METHOD_CHECKS: Final[Mapping[str, str]] = summarise(_CHECKS)
 
 
 def check_method(
-    label: str,
+    label: str | type[Method],
     options: Mapping[str, Any] | None = None,
     *,
     levels: Iterable[tuple[str, str]] | None = None,
@@ -177,7 +179,7 @@ def check_method(
     """Check that a method keeps the contract of methods.
 
     Args:
-        label: ``METHOD`` or ``METHOD:VARIANT``, built in or registered by an entry point.
+        label: ``METHOD`` or ``METHOD:VARIANT``, or the class itself.
         options: Options of the label.
         levels: Worlds and levels to play in; the default level of each registered world that it applies to if None.
         seed: Of the episodes.
@@ -187,10 +189,14 @@ def check_method(
         Nonconformance: It does not; one line for each check that fails.
         UserError: There is no such method, option, world, level or check, or it applies to no world.
     """
+    label = plugins.name_of(label)
     report = CheckReport(f"method {label}", METHOD_CHECKS, skip)
+    methods.load(label)
     options_by_label = {label: dict(options or {})} if options else {}
     methods.resolve(label, options_by_label)
-    chosen = [(world, worlds.module(world).DEFAULT_LEVEL) for world in worlds.names()] if levels is None else levels
+    chosen = [(world, worlds.module(world).DEFAULT_LEVEL) for world in worlds.names()] if levels is None else [*levels]
+    for world, _ in chosen:
+        worlds.load(world)
     scenarios = [Scenario(world, level, seed, HORIZON) for world, level in chosen]
     if levels is None:
         scenarios = [scenario for scenario in scenarios if _applies(label, scenario)]

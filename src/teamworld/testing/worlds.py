@@ -196,7 +196,7 @@ def check_world(
     """Check that a world keeps the contract of worlds.
 
     Args:
-        world: The name of a registered world, or the module that an entry point would name.
+        world: The name of a world, ``MODULE:NAME``, or the module or class itself.
         levels: The levels to check; all that the module lists if None.
         seeds: Each decides the placement and the actions of a random team.
         steps: Steps of the random team.
@@ -206,7 +206,7 @@ def check_world(
         Nonconformance: It does not; one line for each check that fails.
         UserError: There is no such world, level or check.
     """
-    code: Any = registry.module(world) if isinstance(world, str) else world
+    code: Any = registry.load(world) if isinstance(world, str) else world
     name = world if isinstance(world, str) else code.__name__
     for level in code.LEVELS if levels is None else levels:
         report = CheckReport(f"world {name}, level {level}", WORLD_CHECKS, skip)

@@ -1,7 +1,8 @@
 """The worlds by name; each is loaded when first used.
 
 A package adds a world of its own with an entry point of the group ``teamworld.worlds``: its name is the world's
-name, its value the module. The module offers ``make(level, seed, horizon, options)``, ``LEVELS`` (name -> one
+name, its value a module or a class. Without an entry point the world is named by that value, ``MODULE`` or
+``MODULE:NAME``, see ``teamworld.plugins``. It offers ``make(level, seed, horizon, options)``, ``LEVELS`` (name -> one
 line, the smallest first), ``OPTIONS`` (a pydantic model), ``step_limit(level, options)``, ``DEFAULT_LEVEL`` and
 ``SUMMARY`` (one line). It may offer ``failures``, a ``contract.FailureFinder``, and ``indistinguishable_pairs``, see
 ``base.indistinguishable_pair``.
@@ -11,9 +12,9 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
+from teamworld import plugins
 from teamworld.errors import UserError, suggest
 
 if TYPE_CHECKING:
@@ -60,25 +61,41 @@ class WorldModule(Protocol):
 
 
 def names() -> list[str]:
-    """Return the names of all worlds, those of other packages too, in alphabetical order."""
-    return sorted({*WORLDS, *(point.name for point in entry_points(group=GROUP))})
+    """Return the names of all worlds, those of installed packages too, in alphabetical order."""
+    return sorted({*WORLDS, *plugins.entry_names(GROUP)})
+
+
+def load(world: str) -> WorldModule:
+    """Return the module of a world, importing it also where it is named as ``MODULE:NAME``.
+
+    Raises:
+        UserError: There is no such world, or it cannot be loaded.
+    """
+    if (text := plugins.reference(world)) == world:
+        plugins.load(text)
+    return module(world)
 
 
 def module(world: str) -> WorldModule:
-    """Return the module of a world, loading it.
+    """Return the module of a world that ships, that a package registers, or that ``load`` was called for.
 
     Raises:
         UserError: There is no such world, or another package's world cannot be loaded.
     """
     if world in WORLDS:
         return cast("WorldModule", importlib.import_module(WORLDS[world]))
-    for point in entry_points(group=GROUP):
-        if point.name == world:
-            try:
-                return cast("WorldModule", point.load())
-            except (ImportError, AttributeError) as error:
-                raise UserError(f"the world '{world}' of {point.value} cannot be loaded: {error}") from error
-    raise UserError(f"there is no world '{world}'{suggest(world, names())}")
+    found = plugins.loaded(world) if plugins.reference(world) == world else plugins.load_entry(GROUP, world)
+    if found is None:
+        raise UserError(f"there is no world '{world}'{suggest(world, names())}")
+    _check_parts(found, WorldModule, f"'{world}' is no world")
+    return cast("WorldModule", found)
+
+
+def _check_parts(found: object, contract: type, problem: str) -> None:
+    """Check that what somebody else offers has all parts of a contract; raises ``UserError``."""
+    missing = [name for name in vars(contract) if not name.startswith("_") and not hasattr(found, name)]
+    if missing:
+        raise UserError(f"{problem}: it lacks {', '.join(missing)}")
 
 
 def make(world: str, level: str, seed: int, horizon: int | None, options: Mapping[str, object]) -> World:
@@ -95,7 +112,12 @@ def make(world: str, level: str, seed: int, horizon: int | None, options: Mappin
         UserError: There is no such world, level or option, or a value cannot be used.
     """
     steps = step_limit(world, level, options) if horizon is None else horizon
-    return module(world).make(level, seed, steps, options)
+    made = module(world).make(level, seed, steps, options)
+    if world not in WORLDS:
+        from teamworld.worlds.contract import World  # only here: commands that show help load the registry too
+
+        _check_parts(made, World, f"'{world}': make returns a {type(made).__name__}, which is no World")
+    return made
 
 
 def step_limit(world: str, level: str, options: Mapping[str, object]) -> int:
@@ -123,5 +145,7 @@ def option_model(world: str) -> type[BaseModel]:
 
 
 def finder(world: str) -> FailureFinder | None:
-    """Return what finds a world's own failures in a log; None if the world offers nothing."""
+    """Return what finds a world's own failures in a log; None if the world offers nothing, or is not loaded."""
+    if plugins.reference(world) == world and not plugins.is_loaded(world):
+        return None
     return cast("FailureFinder | None", getattr(module(world), "failures", None))

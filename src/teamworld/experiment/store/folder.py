@@ -17,7 +17,7 @@ from teamworld import __version__
 from teamworld.errors import UserError
 from teamworld.experiment.spec import ExperimentSpec, RunCell, build, load
 from teamworld.experiment.store.results import EpisodeRow, Results
-from teamworld.reasoning.prompts import template_versions
+from teamworld.reasoning.prompts import template_info, template_versions
 
 #: The file by which a run's folder is known.
 EXPERIMENT_FILE = "experiment.yaml"
@@ -66,7 +66,7 @@ class RunFolder:
         """Return the experiment that this folder holds; raises ``UserError``."""
         if not self.experiment_file.exists():
             raise UserError(f"{self.path} holds no run: there is no experiment.yaml in it")
-        return build(load(self.experiment_file))
+        return build(load(self.experiment_file), imports=False)
 
     def keep_limit(self, experiment: ExperimentSpec) -> ExperimentSpec:
         """Return the experiment; where it names no step limit, with the one that a run in this folder began with."""
@@ -84,9 +84,9 @@ class RunFolder:
         Raises:
             UserError: One says something else.
         """
-        held, current = self.prompts() if self.experiment_file.exists() else {}, template_versions()
+        held = self.prompts() if self.experiment_file.exists() else {}
         for template in templates:
-            if template in held and held[template] != current[template]._asdict():
+            if template in held and held[template] != template_info(template)._asdict():
                 raise UserError(
                     f"{template} has changed since the run in {self.path} began: go back to that version, or start anew"
                     " with another --out"
@@ -119,12 +119,13 @@ class RunFolder:
         elif self.path.exists() and not all(_ours_early(entry.name) for entry in self.path.iterdir()):
             raise UserError(f"{self.path} is not empty and holds no run: use another --out")
 
-    def claim(self, experiment: ExperimentSpec, price_table: str | None = None) -> None:
+    def claim(self, experiment: ExperimentSpec, price_table: str | None = None, templates: Iterable[str] = ()) -> None:
         """Make the folder this experiment's own; whoever calls has checked it and holds the lock.
 
         Args:
             experiment: The resolved experiment.
             price_table: Where the prices of calls come from that are made from now on; None where none will be.
+            templates: Prompt templates of other packages that the experiment's methods use.
         """
         tables = [] if price_table is None else [price_table]
         if self.experiment_file.exists():
@@ -136,7 +137,9 @@ class RunFolder:
         else:
             data = experiment.model_dump(mode="json")
             data["versions"] = {"teamworld": __version__, "python": platform.python_version()}
-            data["prompts"] = {template: version._asdict() for template, version in template_versions().items()}
+            data["prompts"] = {
+                template: version._asdict() for template, version in template_versions(templates).items()
+            }
             if tables:
                 data["price_tables"] = tables
         write_yaml(self.experiment_file, data)

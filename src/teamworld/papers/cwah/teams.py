@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from teamworld import plugins
 from teamworld.errors import UserError, suggest
 from teamworld.experiment.episode_metrics import EpisodeMetrics
 from teamworld.methods import registry
@@ -126,8 +127,10 @@ def _row_of(label: str, known: list[str]) -> TeamRow:
     """Return the row of a label that the table lacks; raises UserError."""
     parts = registry.parts_of(label)
     for part in parts:
-        if registry.method_of(part) not in registry.names():
+        name = registry.method_of(part)
+        if plugins.reference(name) is None and name not in registry.names():
             raise UserError(f"--methods: there is no method '{part}'{suggest(part, [*known, *registry.names()])}")
+    registry.load(label)
     registry.resolve(label, {})
     asking = [bool(registry.method_class(part).questions) for part in parts]
     return TeamRow(label, label, "reasoners" if all(asking) else "reasoners and script" if any(asking) else "script")

@@ -133,8 +133,8 @@ def test_a_run_does_not_go_on_with_other_prompts(server: Peer, tmp_path: Path, m
     changed = {"zero_shot/prompts/plan.md.j2", "drwell/prompts/propose.md.j2"}
     assert changed <= set(now)
     monkeypatch.setattr(
-        "teamworld.experiment.store.folder.template_versions",
-        lambda: {name: info._replace(hash="0") if name in changed else info for name, info in now.items()},
+        "teamworld.experiment.store.folder.template_info",
+        lambda name: now[name]._replace(hash="0") if name in changed else now[name],
     )
     asked = server.stats()["requests"]
     with pytest.raises(UserError, match=r"^zero_shot/prompts/plan.md.j2 has changed since the run in .* began"):

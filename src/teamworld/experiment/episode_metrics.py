@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from teamworld import plugins
 from teamworld.errors import UserError
 from teamworld.experiment import process_pool
 from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.recorded_calls import CallStore, price_of
 from teamworld.experiment.store.results import EpisodeRow, Results
-from teamworld.methods.registry import method_of, parts_of
+from teamworld.methods.registry import method_of, parts_of, reference
 from teamworld.metrics.all_metrics import measure
 from teamworld.metrics.definition import Value
 from teamworld.metrics.event_table import CallRow, EventTable
@@ -57,7 +56,7 @@ def _table(path: Path, calls: Sequence[CallRow] | None = None) -> EventTable:
 
 def _check_place(path: Path, cell: RunCell, number: int, start: EpisodeStart) -> None:
     """See that a log is that of the episode in whose place it stands."""
-    own = any(plugins.reference(part) for part in parts_of(cell.method))  # its name stands in code, which is not read
+    own = any(map(reference, parts_of(cell.method)))  # its name stands in code, which is not read
     expected = start.method if own else method_of(cell.method), cell.seed, number
     actual = start.method, start.seed, start.episode
     if actual != expected:

@@ -44,9 +44,15 @@ def names() -> list[str]:
     return sorted({*BUILT_IN, *plugins.entry_names(GROUP)})
 
 
+def reference(part: str) -> str | None:
+    """Return the ``MODULE:NAME`` that a label of one method begins with; None for one that is known by its name."""
+    name = part.partition(":")[0]
+    return None if name in BUILT_IN or ("." not in name and name in names()) else plugins.reference(part)
+
+
 def method_of(label: str) -> str:
     """Return the name of the method that a label names."""
-    return JOINT.join(plugins.reference(part) or part.partition(":")[0] for part in parts_of(label))
+    return JOINT.join(reference(part) or part.partition(":")[0] for part in parts_of(label))
 
 
 def parts_of(label: str) -> tuple[str, ...]:
@@ -61,7 +67,7 @@ def load(label: str) -> type[Method]:
         UserError: No such method, or it cannot be loaded.
     """
     for part in parts_of(label):
-        if (text := plugins.reference(part)) is not None:
+        if (text := reference(part)) is not None:
             plugins.load(text)
     return method_class(label)
 
@@ -79,7 +85,7 @@ def method_class(label: str) -> type[Method]:
         module, _, attribute = BUILT_IN[name].partition(":")
         method: type[Method] = getattr(importlib.import_module(module), attribute)
         return method
-    found = plugins.loaded(name) if plugins.reference(name) else plugins.load_entry(GROUP, name)
+    found = plugins.loaded(name) if reference(name) else plugins.load_entry(GROUP, name)
     if found is None:
         raise UserError(f"unknown method '{name}'{suggest(name, names())}")
     return _checked(found, name)
@@ -87,7 +93,7 @@ def method_class(label: str) -> type[Method]:
 
 def may_learn(label: str) -> bool:
     """Return whether a method learns, without loading one that is named as ``MODULE:NAME``: it may."""
-    return any(plugins.reference(part) is not None or method_class(part).learns for part in parts_of(label))
+    return any(reference(part) is not None or method_class(part).learns for part in parts_of(label))
 
 
 def _checked(found: object, name: str) -> type[Method]:

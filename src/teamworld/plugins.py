@@ -47,10 +47,10 @@ def load(text: str) -> object:
     """
     if text not in _loaded:
         module, _, name = text.partition(":")
-        found = _import(module, text)
-        if name and not hasattr(found, name):
+        imported = _import(module, text)
+        if name and not hasattr(imported, name):
             raise UserError(f"'{text}': the module {module} has no '{name}'")
-        _loaded[text] = getattr(found, name) if name else found
+        _loaded[text] = getattr(imported, name) if name else imported
     return _loaded[text]
 
 

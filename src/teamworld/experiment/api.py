@@ -53,7 +53,7 @@ def run(
         folder = Path(out)
         if method is not None:
             several = [method] if isinstance(method, str | type) else list(method)
-            fields["methods"] = [plugins.name_of(one) for one in several]
+            fields["methods"] = [plugins.name_of(label) for label in several]
         if "reasoner" in fields:
             fields["reasoner"] = plugins.name_of(fields["reasoner"])
         if seed is not None:

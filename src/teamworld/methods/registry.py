@@ -85,10 +85,10 @@ def method_class(label: str) -> type[Method]:
         module, _, attribute = BUILT_IN[name].partition(":")
         method: type[Method] = getattr(importlib.import_module(module), attribute)
         return method
-    found = plugins.loaded(name) if reference(name) else plugins.load_entry(GROUP, name)
-    if found is None:
+    offered = plugins.loaded(name) if reference(name) else plugins.load_entry(GROUP, name)
+    if offered is None:
         raise UserError(f"unknown method '{name}'{suggest(name, names())}")
-    return _checked(found, name)
+    return _checked(offered, name)
 
 
 def may_learn(label: str) -> bool:
@@ -96,15 +96,15 @@ def may_learn(label: str) -> bool:
     return any(reference(part) is not None or method_class(part).learns for part in parts_of(label))
 
 
-def _checked(found: object, name: str) -> type[Method]:
+def _checked(offered: object, name: str) -> type[Method]:
     """Return what somebody else offers as a method, having seen that it is one; raises ``UserError``."""
-    if not (isinstance(found, type) and issubclass(found, Method)):
+    if not (isinstance(offered, type) and issubclass(offered, Method)):
         raise UserError(f"'{name}' is no method: expected a class that derives from {Method.__module__}.Method")
-    missing = [part for part in ("name", "summary") if not isinstance(getattr(found, part, None), str)]
-    missing += ["decide"] if found.decide is Method.decide else []
+    missing = [part for part in ("name", "summary") if not isinstance(getattr(offered, part, None), str)]
+    missing += ["decide"] if offered.decide is Method.decide else []
     if missing:
         raise UserError(f"'{name}' is no method: it lacks {', '.join(missing)}")
-    return found
+    return offered
 
 
 def resolve(label: str, options: Mapping[str, Mapping[str, Any]]) -> BaseModel:

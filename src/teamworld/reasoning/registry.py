@@ -109,13 +109,13 @@ def make_reasoner(name: str, streams: Streams) -> Reasoner:
 def _make_plugin(name: str, streams: Streams) -> Reasoner:
     """Return the reasoner of another package for one episode; raises ``UserError``."""
     called = _reference(name) or name.partition(":")[0]
-    found = plugins.loaded(called) if _reference(name) else plugins.load_entry(GROUP, called)
-    if found is None:
+    offered = plugins.loaded(called) if _reference(name) else plugins.load_entry(GROUP, called)
+    if offered is None:
         known = [*REASONERS, *plugins.entry_names(GROUP)]
         raise UserError(f"unknown reasoner '{scrub(name)}'{suggest(called, known)}")
     options = name[len(called) + 1 :]
     try:
-        made = found(streams, *([options] if options else []))  # type: ignore[operator]
+        made = offered(streams, *([options] if options else []))  # type: ignore[operator]
     except UserError:
         raise
     except Exception as error:

@@ -84,16 +84,16 @@ def module(world: str) -> WorldModule:
     """
     if world in WORLDS:
         return cast("WorldModule", importlib.import_module(WORLDS[world]))
-    found = plugins.loaded(world) if plugins.reference(world) == world else plugins.load_entry(GROUP, world)
-    if found is None:
+    offered = plugins.loaded(world) if plugins.reference(world) == world else plugins.load_entry(GROUP, world)
+    if offered is None:
         raise UserError(f"there is no world '{world}'{suggest(world, names())}")
-    _check_parts(found, WorldModule, f"'{world}' is no world")
-    return cast("WorldModule", found)
+    _check_parts(offered, WorldModule, f"'{world}' is no world")
+    return cast("WorldModule", offered)
 
 
-def _check_parts(found: object, contract: type, problem: str) -> None:
+def _check_parts(offered: object, contract: type, problem: str) -> None:
     """Check that what somebody else offers has all parts of a contract; raises ``UserError``."""
-    missing = [name for name in vars(contract) if not name.startswith("_") and not hasattr(found, name)]
+    missing = [name for name in vars(contract) if not name.startswith("_") and not hasattr(offered, name)]
     if missing:
         raise UserError(f"{problem}: it lacks {', '.join(missing)}")
 

@@ -1,15 +1,17 @@
-"""What the README and the pages show is run: Python blocks and ``teamworld`` commands, in an empty folder."""
+"""What the README and the pages show is run: Python blocks and ``teamworld`` commands, in a folder with their files."""
 
 from __future__ import annotations
 
 import re
 import shlex
+import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from teamworld import plugins
 from teamworld.cli import run
 from teamworld.reasoning.llm.model_names import HOSTED
 from tests.reasoning.llm.server import Peer, running
@@ -63,23 +65,40 @@ def server() -> Iterator[Peer]:
         yield peer
 
 
-def blocks(text: str) -> list[tuple[str, str]]:
-    """Return the code blocks of a page with their language."""
-    return re.findall(r"^```(python|console)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+def blocks(text: str) -> list[tuple[str, str, str]]:
+    """Return the code blocks of a page: language, name of the file that it belongs to or nothing, and code."""
+    return re.findall(r'^```(python|console|jinja)(?: title="(.*?)")?\n(.*?)^```', text, re.DOTALL | re.MULTILINE)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Be in an empty folder, and forget the modules that were imported from it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    before = set(sys.modules)
+    yield tmp_path
+    plugins._loaded.clear()
+    for name in set(sys.modules) - before:
+        if str(tmp_path) in str(getattr(sys.modules[name], "__spec__", "")):
+            del sys.modules[name]
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("page", PAGES)
 def test_the_code_of_a_page_runs(
-    page: str, server: Peer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    page: str, server: Peer, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(HOSTED, "openai", server.url)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
     names: dict[str, object] = {}
     found = [block for part in (*PARTS.get(page, ()), page) for block in blocks((ROOT / part).read_text("utf-8"))]
     assert found
-    for language, code in found:
+    for language, title, code in found:
+        if title:
+            (folder / title).parent.mkdir(parents=True, exist_ok=True)
+            with (folder / title).open("a", encoding="utf-8") as file:
+                file.write(f"{code}\n\n")
+            continue
         if language == "python":
             exec(compile(code, page, "exec"), names)
             continue
@@ -124,5 +143,5 @@ def test_links_and_pictures_exist() -> None:
 
 
 def test_the_readme_example_has_twenty_lines_or_so() -> None:
-    code = next(code for language, code in blocks((ROOT / "README.md").read_text("utf-8")) if language == "python")
+    code = next(code for language, _, code in blocks((ROOT / "README.md").read_text("utf-8")) if language == "python")
     assert len([line for line in code.splitlines() if line.strip()]) <= 25

@@ -129,11 +129,14 @@ def test_reading_a_run_imports_nothing(kit: Path, capsys: pytest.CaptureFixture[
     assert command(["compare", METHOD, "--world", WORLD, "--out", "runs/c", "--max-steps", "5"]) == 0
     (kit / "bare.yaml").write_text(f"world: {WORLD}\ngrid: {{instances: [1, 2]}}\nmax_steps: 5\n", "utf-8")
     assert command(["run", "bare.yaml", "--out", "runs/g"]) == 0
+    sections = f"[{{name: a, title: a, experiment: {{world: '{WORLD}', methods: ['{METHOD}']}}}}]"
+    (kit / "runs/e").mkdir()
+    (kit / "runs/e/evidence.yaml").write_text(f"title: a page\nsections: {sections}\n", "utf-8")
     forget()
     for words in (
         ["report", "runs/a"], ["report", "runs/a", "--failures"], ["report", "runs/a", "--bill"], ["metrics", "runs/a"],
         ["view", "runs/a", "--export", "a.html"], ["prompts"], ["status", "runs/a"], ["status", "runs/c"],
-        ["status", "runs/g"], ["methods"], ["worlds"],
+        ["status", "runs/g"], ["status", "runs/e"], ["methods"], ["worlds"],
     ):  # fmt: skip
         assert command(words) == 0, capsys.readouterr().err
     for folder in ("runs/a", "runs/c", "runs/g"):

@@ -189,7 +189,8 @@ def _planned_runs(folder: Path) -> Iterator[tuple[Path, ExperimentSpec]]:
     """
     kind = grid.kind_of(folder)
     if kind == "evidence":
-        planned = evidence.planned(evidence.parsed(grid.read_plan(folder)), folder)
+        page = evidence.parsed(grid.read_plan(folder), imports=False)
+        planned = evidence.planned(page, folder, imports=False)
     elif kind == "comparison":
         settings = comparison_runs.settings(grid.read_plan(folder), imports=False)
         parts = comparison_runs.planned(settings, folder, references=True, silent=None)

@@ -82,14 +82,19 @@ class Evidence(BaseModel):
     """Fields that all experiments share."""
     sections: tuple[Section, ...] = Field(min_length=1)
 
-    def settings(self, section: Section, out: Path) -> list[GridRun]:
+    def settings(self, section: Section, out: Path, *, imports: bool = True) -> list[GridRun]:
         """Return the settings of a section; memories of earlier sections are found in the folder of the page.
+
+        Args:
+            section: One of the page's.
+            out: Folder of the page.
+            imports: As for ``spec.build``.
 
         Raises:
             UserError: One line on the first thing wrong with it.
         """
         try:
-            places = comparison_runs.settings({**self.common, **section.experiment})
+            places = comparison_runs.settings({**self.common, **section.experiment}, imports=imports)
         except UserError as error:
             raise UserError(f"section {section.name}: {error}") from None
         return [_with_memory(setting, out) for setting in places]
@@ -102,8 +107,12 @@ def _with_memory(setting: GridRun, out: Path) -> GridRun:
     return setting._replace(experiment=asked.model_copy(update={"memory": (out / asked.memory).as_posix()}))
 
 
-def parsed(data: Mapping[str, Any]) -> Evidence:
+def parsed(data: Mapping[str, Any], *, imports: bool = True) -> Evidence:
     """Return a page from the plain data of its file.
+
+    Args:
+        data: Of the file.
+        imports: Whether everything that it names is imported and tried; not where its runs are only read.
 
     Raises:
         UserError: One line on the first thing wrong with it.
@@ -117,10 +126,10 @@ def parsed(data: Mapping[str, Any]) -> Evidence:
         raise UserError(f"a page of evidence names its sections apart, got {', '.join(names)}")
     runs: set[Path] = set()
     for section in page.sections:
-        places = page.settings(section, Path())
+        places = page.settings(section, Path(), imports=imports)
         for wrong in _wrong(section, places, runs):
             raise UserError(f"section {section.name}: {wrong}")
-        for setting in places:
+        for setting in places if imports else ():
             setting.experiment.model_copy(update={"memory": None}).resolved()
         runs |= {part.folder for part in _parts(section, places, Path())}
     return page
@@ -153,12 +162,12 @@ def _parts(section: Section, places: Sequence[GridRun], out: Path) -> Iterator[C
     return comparison_runs.planned(places, out / section.name, references=section.references, silent=section.silent)
 
 
-def planned(page: Evidence, out: Path) -> list[tuple[Path, ExperimentSpec]]:
-    """Return the folders and experiments of all runs of a page."""
+def planned(page: Evidence, out: Path, *, imports: bool = True) -> list[tuple[Path, ExperimentSpec]]:
+    """Return the folders and experiments of all runs of a page; ``imports`` as for its settings."""
     return [
         (part.folder, part.experiment)
         for section in page.sections
-        for part in _parts(section, page.settings(section, out), out)
+        for part in _parts(section, page.settings(section, out, imports=imports), out)
     ]
 
 

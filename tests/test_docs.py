@@ -106,8 +106,8 @@ def test_the_code_of_a_page_runs(
             # Loops of a shell are for people.
             if not line.startswith("teamworld ") or "$" in line or ("gguf:" in line and not LLAMA):
                 continue
-            if file := re.search(r"gguf:([^ ]+)", line):
-                _model_file(Path(file[1]))
+            if match := re.search(r"gguf:([^ ]+)", line):
+                _model_file(Path(match[1]))
             line = line.replace(SERVER, f"http://localhost:{server.port}/v1")
             command = shlex.split(re.sub(r" +# .*", "", line))
             assert run(fewer(command[1:])) == 0, capsys.readouterr().err

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from teamworld.worlds.wildfire import physics
-from teamworld.worlds.wildfire.levels import generate
 from teamworld.worlds.wildfire.state import IGNITED, ON_FIRE, FireRules, Land, Terrain
+from teamworld.worlds.wildfire.terrain import generate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

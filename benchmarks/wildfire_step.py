@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from teamworld.worlds.wildfire import physics
-from teamworld.worlds.wildfire.levels import Team, generate, instance_for, level_for
+from teamworld.worlds.wildfire.levels import Team, instance_for, level_for
+from teamworld.worlds.wildfire.terrain import generate
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -559,6 +559,6 @@ def digest(terrain: Terrain, mode: FireMode) -> str:
 
 @pytest.mark.parametrize(("mode", "expected"), [("reference", "4c035b83cb2260fa"), ("stochastic", "13fdcb307c885e60")])
 def test_fire_is_the_same_on_every_machine(mode: FireMode, expected: str) -> None:
-    from teamworld.worlds.wildfire.levels import generate
+    from teamworld.worlds.wildfire.terrain import generate
 
     assert digest(generate(50, 7, vegetation_offset=30), mode) == expected

@@ -22,8 +22,8 @@ from teamworld.testing.episodes import Scenario, play
 from teamworld.viewer.replay_data import build
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import WorldSpec
-from teamworld.worlds.wildfire.levels import generate
 from teamworld.worlds.wildfire.state import fingerprint, load_map, save_map
+from teamworld.worlds.wildfire.terrain import generate
 from teamworld.worlds.wildfire.world import make
 
 MODES = ("reference", "stochastic")

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teamworld.errors import UserError
-from teamworld.worlds.wildfire.levels import ELEVATION, VEGETATION, generate, noise_field
 from teamworld.worlds.wildfire.state import (
     DENSE_FOREST,
     MEDIUM_FOREST,
@@ -23,6 +22,7 @@ from teamworld.worlds.wildfire.state import (
     load_map,
     save_map,
 )
+from teamworld.worlds.wildfire.terrain import ELEVATION, VEGETATION, generate, noise_field
 
 if TYPE_CHECKING:
     from pathlib import Path

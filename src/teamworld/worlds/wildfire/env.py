@@ -94,9 +94,9 @@ class Episodes:
         self._instance = level if isinstance(level, WildfireInstance) else None
         played = level.level if isinstance(level, WildfireInstance) else level
         self.level = level_for(played) if isinstance(played, str) else played
+        self._placed = self.level  # what is placed does not depend on the limit of the episode
         if max_steps is not None:
             self.level = replace(self.level, max_steps=max_steps)
-            self._instance = self._instance and replace(self._instance, level=self.level)
         self.level.rules(mode)  # a wrong mode is told now, not at the first reset
         self._mode, self._rules, self._shared_map, self._score_name = mode, rules, shared_map, score
         self._seed, self._number = 0, 0
@@ -116,7 +116,8 @@ class Episodes:
         if self._number:
             seed = int(generator(self._seed, "wildfire", "episode", self._number).integers(SEEDS))
         self._number += 1
-        start = self._instance or instance_for(self.level, seed)
+        start = self._instance or instance_for(self._placed, seed, mode=self._mode)
+        start = replace(start, level=self.level)
         self.incident = begin_incident(start, seed, self._mode, self._rules)
         self.sightings = begin_sightings(self.incident, shared_map=self._shared_map)
         self.effects = None

@@ -1,13 +1,12 @@
 """Levels by name, generated maps, and instances: a level placed on a map by a seed.
 
 A ``Level`` sets a kind of task: sizes, team, frequencies, step limit. The 17 presets of the 12 published levels come in
-two editions: ``2025``, the parameters of July 2025, which is the default, and ``2026`` (``full_game@2026``), those of
-later revisions. Step limits are those of 2026 in both, the only complete list that was published.
+three editions: ``2025``, the parameters of July 2025, which is the default; ``2026`` (``full_game@2026``), those of
+later revisions; ``published``, those of 2026 with step limits under which doing nothing scores as published. Limits
+of the first two are those of 2026, the only complete list that was published.
 
-Generated maps use fractal gradient noise (K. Perlin, "An image synthesizer", SIGGRAPH 1985), persistence 0.5,
-lacunarity 2, stretched over the map to its full range. The noise and its random numbers are our own, so a seed gives
-another map here than in Unity. Maps are made of + - * / alone and are equal on every machine. Everything is placed
-uniformly among the cells that fit; when something finds no place, everything but the map is drawn anew.
+Everything is placed uniformly among the cells that fit. When something finds no place, or the fire would burn itself
+out below ``Level.least_damage``, everything but the map is drawn anew, by the next draws of the same stream.
 """
 
 from __future__ import annotations
@@ -15,36 +14,32 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass, fields, replace
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import msgspec
 import numpy as np
 
 from teamworld.errors import UserError, brief, suggest
 from teamworld.seeding import generator
-from teamworld.worlds.wildfire.kernels.fire import add_noise
 from teamworld.worlds.wildfire.state import (
-    DENSE_FOREST,
     MAX_TREES,
-    ROCKS,
-    TOP,
-    TREES,
     WATER,
     Cell,
     FireMode,
     FireRules,
     Terrain,
-    can_burn,
     check_number,
     check_size,
 )
+from teamworld.worlds.wildfire.terrain import generate, settle
+from teamworld.worlds.wildfire.unhindered_fire import UnhinderedFire, burn_unhindered
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
 
 Task = Literal["cut_sparse", "cut_lines", "scout", "transport", "contain", "rescue", "both"]
-Edition = Literal["2025", "2026"]
+Edition = Literal["2025", "2026", "published"]
 
 #: Number of each task in the manager's row of an observation.
 TASK_CODES: dict[Task, int] = {
@@ -121,6 +116,12 @@ class Level:
     """Whether the team is told where the fire, the water and the civilians are."""
     water: int = 0
     """Water cells."""
+    least_damage: int = 0
+    """Contain, both: points of trees and buildings that the fire destroys by the step limit if nobody acts. A smaller
+    fire is drawn anew; 0: any fire will do."""
+    settlements: int = 0
+    """Contain, both: settlements built in the path of the fire, where it arrives by the step limit if nobody acts. With
+    any, the clusters of civilians start in its path, too."""
     events: tuple[Event, ...] = ()
 
     def __post_init__(self) -> None:
@@ -133,6 +134,7 @@ class Level:
         for name, low, high in (
             ("max_steps", 1, 10**6), ("fire_every", 1, 10**6), ("civilian_every", 1, 10**6), ("targets", 0, 10**5),
             ("trees_per_line", 1, self.size), ("clusters", 0, 10**4), ("per_cluster", 0, 10**4), ("water", 0, 10**4),
+            ("least_damage", 0, 10**7), ("settlements", 0, 10**3),
         ):  # fmt: skip
             check_number(name, getattr(self, name), low, high)
         for part in fields(self.team):
@@ -148,6 +150,9 @@ class Level:
         cuts, team = self.task.startswith("cut"), self.team
         hands = team.firefighters + (team.bulldozers if cuts else 0)
         needs = {
+            "a fire that is fought (contain or both) for least_damage and settlements": (
+                bool(self.least_damage or self.settlements) and self.task not in ("contain", "both")
+            ),
             "at least one target to cut: set targets": cuts and not self.targets,
             "civilians: set clusters and per_cluster": self.task in ("rescue", "both") and not self.civilians,
             f"a drone or a helicopter to stay above the fire, got {team}": (
@@ -161,7 +166,7 @@ class Level:
 
     @property
     def full_name(self) -> str:
-        """The name that ``level_for`` knows it by: with ``@2026`` where the name alone means another edition."""
+        """The name that ``level_for`` knows it by: with ``@EDITION`` where the name alone means another."""
         preset = LEVELS.get(self.name)
         return self.name if preset is None or preset.edition == self.edition else f"{self.name}@{self.edition}"
 
@@ -179,40 +184,42 @@ class Level:
         return scores.get(self.task, 0)
 
     def rules(self, mode: FireMode = "reference") -> FireRules:
-        """Return the fire rules of this level in a mode; the 2026 edition differs in two numbers."""
-        if self.edition == "2026":
-            return FireRules(mode=mode, every=self.fire_every, wet_steps=25, jump_above=10.0)
-        return FireRules(mode=mode, every=self.fire_every)
+        """Return the fire rules of this level in a mode; editions after 2025 differ in two numbers."""
+        if self.edition == "2025":
+            return FireRules(mode=mode, every=self.fire_every)
+        return FireRules(mode=mode, every=self.fire_every, wet_steps=25, jump_above=10.0)
 
 
-def _read_levels() -> tuple[dict[str, Level], dict[str, Level], dict[str, Level]]:
-    """Return the presets of 2025, those of 2026, and the further levels, all by name."""
+def _read_levels() -> tuple[dict[Edition, dict[str, Level]], dict[str, Level]]:
+    """Return the presets by edition and name, and the further levels by name."""
     file = resources.files("teamworld.worlds.wildfire").joinpath("levels.toml")
     tables = tomllib.loads(file.read_text("utf-8"))
-    old, new, further = {}, {}, {}
+    presets: dict[Edition, dict[str, Level]] = {"2025": {}, "2026": {}, "published": {}}
+    further = {}
     for name, values in tables["presets"].items():
-        changes = values.pop("edition_2026", {})
-        old[name] = msgspec.convert({"name": name, **values}, Level)
-        new[name] = msgspec.convert({"name": name, **values, **changes, "edition": "2026"}, Level)
+        later, limits = values.pop("edition_2026", {}), values.pop("edition_published", {})
+        for edition, changes in (("2025", {}), ("2026", later), ("published", later | limits)):
+            level = msgspec.convert({"name": name, **values, **changes, "edition": edition}, Level)
+            presets[level.edition][name] = level
     for name, values in tables["further"].items():
         further[name] = msgspec.convert({"name": name, "edition": "2026", **values}, Level)
     for name, values in tables["dynamic"].items():
         events = msgspec.convert(values["events"], tuple[Event, ...])
-        further[name] = replace(new[values["preset"]], name=name, events=events)
-    return old, new, further
+        further[name] = replace(presets["2026"][values["preset"]], name=name, events=events)
+    return presets, further
 
 
-_PRESETS_2025, _PRESETS_2026, _FURTHER = _read_levels()
+_PRESETS, _FURTHER = _read_levels()
 
 #: The 17 published configurations, in the order of the paper's levels.
-PRESETS: tuple[str, ...] = tuple(_PRESETS_2025)
+PRESETS: tuple[str, ...] = tuple(_PRESETS["2025"])
 
 #: Every level by the name that alone means it.
-LEVELS: dict[str, Level] = {**_PRESETS_2025, **_FURTHER}
+LEVELS: dict[str, Level] = {**_PRESETS["2025"], **_FURTHER}
 
 
 def level_for(name: str) -> Level:
-    """Return the level named ``name``: a preset, ``preset@2025``, ``preset@2026``, or a further level.
+    """Return the level of a name: a preset, alone or with ``@2025``, ``@2026`` or ``@published``, or a further level.
 
     Raises:
         UserError: If there is no such level or edition.
@@ -223,10 +230,11 @@ def level_for(name: str) -> Level:
     level = LEVELS[base]
     if not at or edition == level.edition:
         return level
-    if edition == "2026":  # only presets have another edition
-        return _PRESETS_2026[base]
-    known = "2025, 2026" if base in PRESETS else level.edition
-    raise UserError(f"there is no edition '{edition}' of {base}{suggest(edition, known.split(', '))}")
+    for known, presets in _PRESETS.items():
+        if edition == known and base in presets:
+            return presets[base]
+    editions = [*map(str, _PRESETS)] if base in PRESETS else [str(level.edition)]
+    raise UserError(f"there is no edition '{edition}' of {base}{suggest(edition, editions)}")
 
 
 def with_firefighters(level: Level, number: int) -> Level:
@@ -250,110 +258,22 @@ def describe_level(level: Level) -> str:
     return f"{level.task}, {level.size} x {level.size} cells, {team}"
 
 
-class Noise(NamedTuple):
-    """The noise of one field."""
-
-    scale: float
-    """Cells from one bump to the next in the coarsest octave."""
-    octaves: int
-    """Layers, each twice as fine and half as high as the one before."""
-
-
-ELEVATION = Noise(100, 4)
-MOISTURE = Noise(100, 2)
-VEGETATION = Noise(20, 4)
-WIND_X = Noise(2000, 4)
-WIND_Y = Noise(200, 4)
-
-#: Chance that a rock cell becomes the middle of a settlement, and that each cell round it is built on.
-SETTLED, BUILT = 0.05, 0.5
-
-#: Directions of the gradients.
-_COMPASS = 8
-
-
-def generate(
-    size: int, seed: int, *, vegetation_offset: float = 20.0, relief_m: float = 890.0, cell_m: float = 30.0
-) -> Terrain:
-    """Make a map; equal for equal arguments on every machine.
-
-    Args:
-        size: N, cells on a side, 10 to 2,000.
-        seed: Decides everything; each field has its own stream.
-        vegetation_offset: Hundredths added to the vegetation noise (``vegetation_density_offset``): 20 by default,
-            30 on several levels.
-        relief_m: Metres between the lowest and the highest cell. The reference stretches every map to 890 m, which
-            makes small maps very steep.
-        cell_m: Side of a cell in metres.
-
-    Raises:
-        UserError: If an argument cannot be used.
-    """
-    size = check_size(size)
-    check_number("vegetation_offset", vegetation_offset, -200, 200, "a number")
-    height = (noise_field(size, ELEVATION, seed, "elevation") + 1.0) * 0.5
-    damp = 0.6 + 0.2 * noise_field(size, MOISTURE, seed, "moisture")
-    growth = noise_field(size, VEGETATION, seed, "vegetation")
-    wind = [10.0 * noise_field(size, noise, seed, name) for noise, name in ((WIND_X, "wind_x"), (WIND_Y, "wind_y"))]
-    land = np.clip(np.rint(2.5 * (growth + 0.01 * vegetation_offset) + 2.0), ROCKS, DENSE_FOREST).astype(np.uint8)
-    building = _settlements(land, generator(seed, "wildfire", "terrain", "settlements"))
-    trees = np.where(building, 0, np.array(TREES, np.uint8)[land]).astype(np.uint8)
-    return Terrain(
-        land=land,
-        trees=trees,
-        elevation=np.rint(height * TOP).astype(np.uint16),
-        moisture=damp.astype(np.float32),
-        wind=np.stack(wind).astype(np.float32),
-        building=building,
-        burnable=can_burn(trees, building),
-        relief_m=relief_m,
-        cell_m=cell_m,
-    )
-
-
-def noise_field(size: int, noise: Noise, seed: int, name: str) -> npt.NDArray[np.float64]:
-    """Return (N, N): one field of fractal noise, stretched to [-1, 1]; all 0 where the noise is flat."""
-    rng = generator(seed, "wildfire", "terrain", name)
-    total = np.zeros((size, size))
-    for octave in range(noise.octaves):
-        spacing = noise.scale / 2**octave
-        begin = rng.integers(-100_000, 100_001, 2) / spacing  # of the map, in cells of the lattice
-        begin -= np.floor(begin)
-        lattice = rng.integers(0, _COMPASS, (int(size / spacing) + 3,) * 2, np.uint8)
-        add_noise(total, lattice, begin[0], begin[1], 1.0 / spacing, 0.5**octave)
-    low, high = float(total.min()), float(total.max())
-    if high == low:
-        return np.zeros((size, size))
-    stretched = (total - low) * (2.0 / (high - low)) - 1.0
-    return np.clip(stretched, -1.0, 1.0)
-
-
-def _settlements(land: npt.NDArray[np.uint8], rng: np.random.Generator) -> npt.NDArray[np.bool_]:
-    """Return (N, N): where buildings stand."""
-    size = len(land)
-    middles = (land == ROCKS) & (rng.random(land.shape) < SETTLED)
-    building: npt.NDArray[np.bool_] = middles.copy()
-    rows, cols = np.nonzero(middles)
-    built = rng.random((len(rows), 3, 3)) < BUILT
-    for down, right in np.ndindex(3, 3):
-        y, x = rows + down - 1, cols + right - 1
-        inside = built[:, down, right] & (y >= 0) & (y < size) & (x >= 0) & (x < size)
-        building[y[inside], x[inside]] = True
-    return building
-
-
 #: Whole placements tried before giving up.
 ATTEMPTS = 100
 
 #: Shares of the map's side: how far things lie apart, and how wide the middle is in which they are drawn.
 SPAWN_MIDDLE, TARGET_MIDDLE, FIRE_MIDDLE, BOTH_FIRE_MIDDLE, WATER_MIDDLE = 0.8, 0.8, 0.8, 0.7, 0.9
-SPARSE_FROM_SPAWN: dict[Edition, float] = {"2025": 0.15, "2026": 0.1}
+SPARSE_FROM_SPAWN: dict[Edition, float] = {"2025": 0.15, "2026": 0.1, "published": 0.1}
 LINE_FROM_SPAWN, SCOUT_FROM_SPAWN, TRANSPORT_FROM_SPAWN, CONTAIN_FROM_SPAWN = 0.2, 0.4, 0.4, 0.2
 CLUSTER_FROM_TARGET, CLUSTER_FROM_SPAWN = 0.3, 0.2
 BOTH_FIRE_FROM_SPAWN, BOTH_CLUSTER_FROM_FIRE = 0.25, 0.25
+#: Our choice, for settlements and civilians in the path of the fire: the team has time to come.
+EXPOSED_FROM_FIRE = 0.1
+#: Free cells between the middles of two such settlements, so that no block touches another.
+SETTLEMENTS_APART = 3
 
 #: Free cells between two sparse targets; the 2026 edition keeps them apart, by how much is our choice.
-TARGETS_APART: dict[Edition, int] = {"2025": 0, "2026": 1}
+TARGETS_APART: dict[Edition, int] = {"2025": 0, "2026": 1, "published": 1}
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -392,15 +312,17 @@ def instance_for(
     terrain: Terrain | None = None,
     relief_m: float = 890.0,
     cell_m: float = 30.0,
+    mode: FireMode = "reference",
 ) -> WildfireInstance:
     """Return an instance; equal for equal arguments on every machine.
 
     Args:
         level: A level or the name of one.
         seed: Decides the map and the placement.
-        terrain: A map to use instead of a generated one; the level takes its size.
+        terrain: A map to use instead of a generated one; the level takes its size, and any fire will do.
         relief_m: For a generated map: metres between its lowest and highest cell.
         cell_m: For a generated map: side of a cell in metres.
+        mode: How fire spreads, where the level asks for a fire of some size or for settlements in its path.
 
     Raises:
         UserError: If there is no such level, or it finds no place on the map.
@@ -409,18 +331,18 @@ def instance_for(
     if terrain is None:
         offset = chosen.vegetation_offset
         terrain = generate(chosen.size, seed, vegetation_offset=offset, relief_m=relief_m, cell_m=cell_m)
-    elif terrain.size != chosen.size:
-        chosen = replace(chosen, size=terrain.size)
+    else:
+        chosen = replace(chosen, size=terrain.size, least_damage=0)
     rng = generator(seed, "wildfire", "placement", chosen.full_name)
     missing: list[str] = []
     for _ in range(ATTEMPTS):
         try:
-            return _Placement(chosen, seed, terrain, rng).place()
+            return _Placement(chosen, seed, terrain, rng, mode).place()
         except _NoRoomError as reason:
             missing.append(str(reason))
     raise UserError(
         f"level {chosen.full_name} finds no place on a map of {chosen.size} x {chosen.size} with seed {seed}: after "
-        f"{ATTEMPTS} tries no room for {missing[-1]}; take another seed, a larger map or fewer of them"
+        f"{ATTEMPTS} tries no room for {missing[-1]}; take another seed, a larger map or less of it"
     )
 
 
@@ -431,8 +353,10 @@ class _NoRoomError(Exception):
 class _Placement:
     """One attempt to place a level. Masks have shape (N, N), indexed [y, x]."""
 
-    def __init__(self, level: Level, seed: int, terrain: Terrain, rng: np.random.Generator) -> None:
-        self.level, self.seed, self.terrain, self.rng = level, seed, terrain, rng
+    def __init__(
+        self, level: Level, seed: int, terrain: Terrain, rng: np.random.Generator, mode: FireMode = "reference"
+    ) -> None:
+        self.level, self.seed, self.terrain, self.rng, self.mode = level, seed, terrain, rng, mode
         self.along = np.arange(level.size)
         self.open = (terrain.land != WATER) & ~terrain.building  # where something can be put or stand
 
@@ -444,7 +368,14 @@ class _Placement:
         instance = replace(instance, **self.parts())
         water = tuple(self.several(level.water, self.middle(WATER_MIDDLE) & self.free(instance), "water"))
         instance = replace(instance, water=water, terrain=instance.terrain.with_water(water))
+        self.check_fire(instance)
         return replace(instance, event_cells=tuple(self.event(event, instance) for event in level.events))
+
+    def check_fire(self, instance: WildfireInstance) -> None:
+        """Raise ``_NoRoomError`` if the fire would burn itself out below ``least_damage``."""
+        least = self.level.least_damage
+        if least and instance.fire is not None and self.burn(instance.terrain, instance.fire).damage < least:
+            raise _NoRoomError(f"a fire that destroys {least} points if nobody acts (least_damage)")
 
     # Tasks
 
@@ -463,7 +394,8 @@ class _Placement:
                 return {"target": self.draw(far & self.open, "a target")}
             case "contain":
                 far = self.far_in_one(self.spawn, CONTAIN_FROM_SPAWN)
-                return {"fire": self.burning(self.middle(FIRE_MIDDLE) & far)}
+                fire = self.burning(self.middle(FIRE_MIDDLE) & far)
+                return {"fire": fire, **(self.exposed(fire) if self.level.settlements else {})}
             case "rescue":
                 target = self.draw(self.middle(TARGET_MIDDLE) & self.open, "a target")
                 far = self.far_in_one(target, CLUSTER_FROM_TARGET) & self.far_in_one(self.spawn, CLUSTER_FROM_SPAWN)
@@ -471,6 +403,8 @@ class _Placement:
             case "both":
                 far = self.far_in_one(self.spawn, BOTH_FIRE_FROM_SPAWN)
                 fire = self.burning(self.middle(BOTH_FIRE_MIDDLE) & far)
+                if self.level.settlements:
+                    return {"fire": fire, **self.exposed(fire)}
                 return {"fire": fire, "clusters": self.clusters(self.far_in_both(fire, BOTH_CLUSTER_FROM_FIRE))}
 
     def sparse(self) -> tuple[tuple[Cell, ...], ...]:
@@ -499,6 +433,22 @@ class _Placement:
             taken.update(line)
             lines.append(line)
         return tuple(lines)
+
+    def exposed(self, fire: Cell) -> dict[str, Any]:
+        """Draw settlements and clusters of civilians in the path of the fire, not too near to where it starts."""
+        path = self.burn(self.terrain, fire).reached & self.far_in_one(fire, EXPOSED_FROM_FIRE)
+        middles = np.zeros_like(path)
+        what = "settlements in the path of the fire"
+        for x, y in self.several(self.level.settlements, path & self.open, what, SETTLEMENTS_APART):
+            middles[y, x] = True
+        terrain = self.terrain.with_buildings(settle(middles, self.rng) & self.open)
+        self.open &= ~terrain.building
+        return {"terrain": terrain, "clusters": self.clusters(path)}
+
+    def burn(self, terrain: Terrain, fire: Cell) -> UnhinderedFire:
+        """Return what the fire does by the step limit if nobody acts, in an episode of the instance's seed."""
+        rules = self.level.rules(self.mode)
+        return burn_unhindered(terrain, fire, rules, seed=self.seed, steps=self.level.max_steps)
 
     def clusters(self, far: npt.NDArray[np.bool_]) -> tuple[Cell, ...]:
         """Draw the cells in which clusters of civilians start."""

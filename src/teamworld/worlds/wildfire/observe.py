@@ -218,7 +218,7 @@ def true_codes(land: Land) -> npt.NDArray[np.uint8]:
 
 
 #: Numbers of the manager's row between the size of the map and the task's parameters.
-COUNTERS: dict[Edition, int] = {"2025": 1, "2026": 14}
+COUNTERS: dict[Edition, int] = {"2025": 1, "2026": 14, "published": 14}
 _WINDOWS = np.array([sight.window for sight in SIGHTS], np.int32)
 
 
@@ -308,7 +308,7 @@ def manager_row(incident: Incident, sightings: Sightings) -> ManagerRow:
     """Return what the manager is told."""
     instance = incident.instance
     level = instance.level
-    if level.edition == "2026":
+    if level.edition != "2025":
         counts = physics.counters(incident, sightings.explored)
         counters = (*(float(count or 0) for count in counts), float(incident.land.cells_burning > 0))
     else:
@@ -362,7 +362,7 @@ def decode_row(row: npt.NDArray[np.floating] | Sequence[float], edition: Edition
 
     Args:
         row: Numbers of shape (3728,).
-        edition: Whose manager's row it is; rows of agents are the same in both.
+        edition: Whose manager's row it is; rows of agents are the same in all.
 
     Raises:
         UserError: If it is no row of an observation.

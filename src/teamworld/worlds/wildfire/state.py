@@ -149,6 +149,13 @@ class Terrain:
         """Return this terrain with dense forest of 3 trees on the given (x, y) cells."""
         return self._with(cells, land=DENSE_FOREST, trees=MAX_TREES, building=False, burnable=True)
 
+    def with_buildings(self, places: npt.NDArray[np.bool_]) -> Terrain:
+        """Return this terrain with buildings on the given cells, (N, N), in place of trees; none on water."""
+        new = places & (self.land != WATER)
+        building, trees = self.building | new, np.where(new, 0, self.trees).astype(np.uint8)
+        burnable = (self.burnable | can_burn(trees, building)) & (self.land != WATER)
+        return replace(self, building=building, trees=trees, burnable=burnable)
+
     def _with(self, cells: Iterable[tuple[int, int]], **values: int) -> Terrain:
         places = list(cells)
         changed = {name: getattr(self, name).copy() for name in values}
@@ -504,8 +511,8 @@ class ActionRules:
 
 
 def rules_for(edition: Edition) -> ActionRules:
-    """Return the rules of an edition; 2026 reaches further."""
-    return ActionRules(pick_up=4.0, refill=3, rescue_reach=4) if edition == "2026" else ActionRules()
+    """Return the rules of an edition; later ones than 2025 reach further."""
+    return ActionRules() if edition == "2025" else ActionRules(pick_up=4.0, refill=3, rescue_reach=4)
 
 
 @dataclass(slots=True, eq=False, kw_only=True)

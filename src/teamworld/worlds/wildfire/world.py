@@ -338,7 +338,8 @@ def _no_effects(incident: Incident) -> StepEffects:
 DEFAULT_LEVEL = "cut_trees_sparse_small"
 SUMMARY = "firefighters, bulldozers, drones and helicopters against a spreading fire (after CREW-Wildfire)"
 
-#: The levels to list, each with one line, in the order of the paper; presets also as ``NAME@2026``.
+#: The levels to list, each with one line, in the order of the paper; presets also as ``NAME@2026`` and
+#: ``NAME@published``.
 LEVELS: Mapping[str, str] = {name: describe_level(level) for name, level in _LEVELS.items()}
 
 
@@ -371,6 +372,9 @@ class WildfireOptions(BaseModel):
     """A run ends at the level's own step limit at the latest, as all did that were recorded with a limit of 150."""
     firefighters: int | None = Field(default=None, ge=1, exclude_if=lambda value: value is None)
     """Number of firefighters in place of the level's; None: the level's, and no word of it in records."""
+    least_damage: int | None = Field(default=None, ge=0, exclude_if=lambda value: value is None)
+    """Points that the fire destroys by the level's step limit if nobody acts; a smaller fire is drawn anew. None: the
+    level's own bound, and no word of it in records; 0: any fire will do, as in the reference."""
 
 
 OPTIONS = WildfireOptions
@@ -388,7 +392,7 @@ def step_limit(level: str, options: Mapping[str, object]) -> int:
 
 
 def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> WildfireWorld:
-    """Return the instance of a level; ``NAME@2026`` names the other edition of a preset.
+    """Return the instance of a level; ``NAME@2026`` and ``NAME@published`` name other editions of a preset.
 
     Raises:
         UserError: There is no such level or option, or a value cannot be used.
@@ -397,12 +401,18 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
     played, terrain, named = level_for(level), None, chosen
     if chosen.firefighters is not None:
         played = with_firefighters(played, chosen.firefighters)
+    if chosen.least_damage is not None:
+        if chosen.map_file is not None:
+            raise UserError("option 'least_damage' of wildfire is for generated maps: leave it out with 'map_file'")
+        played = replace(played, least_damage=chosen.least_damage)
     if chosen.map_file is not None:
         from teamworld.worlds.wildfire.state import fingerprint, load_map
 
         terrain = load_map(chosen.map_file)
         named = chosen.model_copy(update={"map_file": fingerprint(terrain)})  # a path is of one machine only
-    instance = instance_for(played, seed, terrain=terrain, relief_m=chosen.relief_m, cell_m=chosen.cell_m)
+    instance = instance_for(
+        played, seed, terrain=terrain, relief_m=chosen.relief_m, cell_m=chosen.cell_m, mode=chosen.fire
+    )
     return WildfireWorld(instance, level, horizon, named)
 
 

@@ -22,7 +22,9 @@ from teamworld.worlds.wildfire.levels import (
     instance_for,
     level_for,
 )
-from teamworld.worlds.wildfire.state import WATER, Cell
+from teamworld.worlds.wildfire.state import IGNITED, WATER, Cell, FireMode
+from teamworld.worlds.wildfire.terrain import generate
+from teamworld.worlds.wildfire.unhindered_fire import burn_unhindered
 from tests.worlds.wildfire.maps import flat
 
 if TYPE_CHECKING:
@@ -78,6 +80,81 @@ def test_the_edition_2026_changes_what_was_changed() -> None:
     assert level_for("suppress_fire_locate_and_suppress@2026").size == 120
     full = level_for("full_game@2026")
     assert (full.size, full.fire_every, full.water) == (220, 450, 1)
+
+
+def test_the_published_edition_is_that_of_2026_with_other_limits() -> None:
+    limits = {"full_game": 300, "suppress_fire_locate_and_suppress": 150}
+    for name in PRESETS:
+        level, later = level_for(f"{name}@published"), level_for(f"{name}@2026")
+        assert level.full_name == f"{name}@published"
+        assert level.rules() == later.rules()
+        assert replace(level, edition="2026", max_steps=later.max_steps) == later
+        assert level.max_steps == limits.get(name, later.max_steps)
+
+
+@pytest.mark.parametrize("mode", ["reference", "stochastic"])
+@pytest.mark.parametrize("name", ["suppress_fire_contain", "suppress_fire_extinguish@published"])
+def test_fires_that_would_go_out_at_once_are_drawn_anew(name: str, mode: FireMode) -> None:
+    """Unhindered, every fire reaches the level's bound; a fire that does so when first drawn stays as it is."""
+    level, anew = replace(level_for(name), least_damage=300), 0
+    for seed in range(12):
+        instance, first = (
+            instance_for(replace(level, least_damage=least), seed, mode=mode) for least in (level.least_damage, 0)
+        )
+        damage, small = (
+            burn_unhindered(each.terrain, each.fire, level.rules(mode), seed=seed, steps=level.max_steps).damage
+            for each in (instance, first)
+            if each.fire is not None
+        )
+        assert damage >= 300
+        assert (instance.fire == first.fire) == (small >= 300)
+        anew += instance.fire != first.fire
+        again = instance_for(level, seed, mode=mode)
+        assert (again.fire, again.spawn, again.water) == (instance.fire, instance.spawn, instance.water)
+    assert 0 < anew < 9
+
+
+def test_every_named_fire_has_a_bound_but_the_smallest() -> None:
+    bounds = {name: level.least_damage for name, level in LEVELS.items() if physics.fights_fire(level)}
+    assert {name for name, bound in bounds.items() if bound != 100} == {"perception"}
+
+
+def test_a_fire_of_impossible_size_gets_one_line() -> None:
+    with pytest.raises(UserError, match=r"no room for a fire that destroys 9000000 points .*least_damage"):
+        instance_for(replace(level_for("suppress_fire_contain"), least_damage=9_000_000), 0)
+    with pytest.raises(UserError, match="needs a fire that is fought"):
+        replace(level_for("scout_fire_small"), least_damage=1)
+
+
+def test_the_unhindered_fire_is_that_of_an_episode_in_which_nobody_acts() -> None:
+    for mode in ("reference", "stochastic"):
+        instance = instance_for("full_game_exposed", 3, mode=mode)
+        assert instance.fire is not None
+        level = replace(instance.level, max_steps=120)
+        alone = burn_unhindered(instance.terrain, instance.fire, level.rules(mode), seed=3, steps=level.max_steps)
+        incident = physics.begin_incident(instance, 3, mode)
+        for _ in range(level.max_steps):
+            physics.step(incident, np.tile([-1, 0, 0], (len(incident.units), 1)))
+        land = incident.land
+        assert (alone.trees, alone.buildings) == (land.trees_burnt, land.buildings_lost)
+        assert (alone.reached == (land.inner(land.burn) >= IGNITED)).all()
+
+
+def test_in_the_exposed_game_houses_and_civilians_are_in_the_fires_path() -> None:
+    for seed in range(4):
+        instance = instance_for("full_game_exposed", seed)
+        level, terrain, fire = instance.level, instance.terrain, instance.fire
+        assert fire is not None
+        check(instance)
+        plain = generate(level.size, seed, vegetation_offset=level.vegetation_offset)
+        alone = burn_unhindered(plain, fire, level.rules(), seed=seed, steps=level.max_steps)
+        assert all(alone.reached[y, x] for x, y in instance.clusters)
+        assert all(max(distances(cluster, fire)) > 0.1 * level.size for cluster in instance.clusters)
+        new = np.argwhere(terrain.building & ~plain.building)
+        assert len(new) >= level.settlements
+        assert terrain.burnable[terrain.building].all()
+        assert not terrain.trees[terrain.building].any()
+        assert burn_unhindered(terrain, fire, level.rules(), seed=seed, steps=level.max_steps).buildings >= 3
 
 
 def test_unknown_names_suggest_the_near_one() -> None:
@@ -168,7 +245,7 @@ def test_placements_keep_the_distances(name: str) -> None:
             for cluster in instance.clusters:
                 assert max(distances(cluster, instance.target)) > 0.3 * n
                 assert max(distances(cluster, instance.spawn)) > 0.2 * n
-        if level.task == "both":
+        if level.task == "both" and not level.settlements:
             assert instance.fire
             assert all(min(distances(cluster, instance.fire)) > 0.25 * n for cluster in instance.clusters)
 
@@ -221,6 +298,7 @@ def test_a_level_can_be_played_on_another_map() -> None:
     instance = instance_for("suppress_fire_extinguish", 0, terrain=flat(80))
     assert (instance.level.size, instance.terrain.size) == (80, 80)
     check(instance)
+    assert instance.level.least_damage == 0  # a map of one's own burns as it burns
     steep = instance_for("suppress_fire_extinguish", 0, relief_m=100.0, cell_m=20.0)
     assert (steep.terrain.relief_m, steep.terrain.cell_m) == (100.0, 20.0)
 

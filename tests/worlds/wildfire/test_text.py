@@ -11,14 +11,44 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teamworld.errors import UserError
-from teamworld.worlds.wildfire import observe, text
-from teamworld.worlds.wildfire.levels import Team
+from teamworld.worlds.wildfire import observe, physics, text
+from teamworld.worlds.wildfire.levels import Team, instance_for
 from teamworld.worlds.wildfire.observe import Observation
-from teamworld.worlds.wildfire.state import DESTROYED
-from teamworld.worlds.wildfire.text import DIRECTIONS, AgentSituation, NearbyTeammate, Weather
+from teamworld.worlds.wildfire.physics import ScoreName
+from teamworld.worlds.wildfire.state import BULLDOZER, DESTROYED, FIREFIGHTER
+from teamworld.worlds.wildfire.text import DIRECTIONS, AgentSituation, NearbyTeammate, Weather, task_text
 from tests.worlds.wildfire.maps import flat
 from tests.worlds.wildfire.test_observe import busy
 from tests.worlds.wildfire.test_sightings import send, started
+
+
+@pytest.mark.parametrize(
+    ("level", "score", "prices"),
+    [
+        ("suppress_fire_contain", "reference", (1, 1, 10, None, 20, 20)),
+        ("suppress_fire_contain", "burnt", (1, 0, 10, None, 20, 20)),
+        ("suppress_fire_extinguish", "reference", (1, 1, 10, None, 20, None)),
+        ("full_game", "reference", (1, 1, 10, 100, 20, 20)),
+        ("scout_fire_small", "reference", (None,) * 6),
+    ],
+)
+def test_the_mission_names_the_price_of_each_loss(level: str, score: ScoreName, prices: tuple[int | None, ...]) -> None:
+    """The prices in the words are those that the score charges, one thing lost at a time."""
+    instance = instance_for(level, 0)
+    words = task_text(instance.level, instance, score)
+    names = ("a tree that burns", "a tree that you cut", "a building", "a civilian", "a firefighter", "a bulldozer")
+    told = tuple((re.findall(rf"{name} (\d+)", words) or [None])[0] for name in names)
+    assert told == tuple(None if price is None else str(price) for price in prices)
+    assert ("even if the whole team is lost" in words) == physics.fights_fire(instance.level)
+    incident = physics.begin_incident(instance, 0)
+    before = getattr(physics.score(incident), score)
+    for name, kind in (("a firefighter", FIREFIGHTER), ("a bulldozer", BULLDOZER)):
+        rows = np.flatnonzero(incident.units.kind == kind)
+        if prices[names.index(name)] is not None:
+            incident.units.alive[rows[0]] = False
+            after = getattr(physics.score(incident), score)
+            assert before - after == prices[names.index(name)]
+            before = after
 
 
 def test_the_grid_of_the_specification() -> None:

@@ -29,6 +29,7 @@ WORLDS: Final[Mapping[str, str]] = {
     "household": "teamworld.worlds.household.world",
     "lbf": "teamworld.worlds.adapters.lbf.world",
     "rooms": "teamworld.worlds.rooms.world",
+    "rware": "teamworld.worlds.adapters.rware.world",
     "wildfire": "teamworld.worlds.wildfire.world",
 }
 GROUP: Final = "teamworld.worlds"

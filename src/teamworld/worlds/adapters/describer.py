@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from teamworld.language import Action, AgentId, Fact, Term
@@ -74,6 +74,9 @@ class MacroAction:
     """Steps since it began."""
     stuck: int = 0
     """Steps in a row in which it neither moved the agent nor had an effect."""
+
+    notes: dict[str, Any] = field(default_factory=dict)
+    """What the describer keeps until the action ends, for example a way around."""
 
     @property
     def next_step(self) -> int:

@@ -10,9 +10,9 @@ from teamworld.language import Action, ActionSchema, AgentId, Cell, Entity, Fact
 from teamworld.worlds.adapters import grid
 from teamworld.worlds.adapters.describer import Describer, Look, MacroAction, Sight
 from teamworld.worlds.adapters.lbf import draw, skills
+from teamworld.worlds.adapters.lbf.beliefs import LoadConflicts
 from teamworld.worlds.adapters.lbf.heuristic import assign_foods
 from teamworld.worlds.adapters.lbf.state import RELATIONS, Field, Food, ForagingState, list_facts, read_state
-from teamworld.worlds.base.beliefs import FullyObserved
 from teamworld.worlds.base.domain import describe_history, describe_recall
 from teamworld.worlds.base.executor import Result
 from teamworld.worlds.contract import WAIT, Attempt, BeliefRules, Goal, Outcome, View
@@ -31,7 +31,7 @@ class LbfDomain(Describer[ForagingState]):
 
     def __init__(self, field: Field, agents: Sequence[AgentId]) -> None:
         self.field, self.agents = field, tuple(agents)
-        self._beliefs = FullyObserved(self.goals) if field.is_observed else None
+        self._beliefs = LoadConflicts(self.goals, len(agents)) if field.is_observed else None
 
     @property
     def beliefs(self) -> BeliefRules | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from teamworld.language import Action, AgentId, Cell, Facts, Plan
+from teamworld.language import Action, AgentId, Cell, Facts, GoalId, Plan
 from teamworld.worlds.adapters import grid
 from teamworld.worlds.adapters.lbf.state import ForagingState
 from teamworld.worlds.base.scripted_team import pool_facts
@@ -35,7 +35,7 @@ def assign_foods(domain: Any, views: Mapping[AgentId, View], running: Mapping[Ag
         level = sum(state.levels[agent] for agent, plan in running.items() if plan.goal == goal)
         for agent in sorted(idle, key=lambda agent: (grid.distance(state.at[agent], cell), agent)):
             if level < state.foods[cell].level and agent not in plans:
-                plans[agent] = Plan((Action("load", (domain.field.food(cell), LONG)),), goal)
+                plans[agent] = _plan_load(cell, goal, views[agent], state, domain)
                 level += state.levels[agent]
     searched = {action for plan in running.values() for action in plan.actions}
     for agent in idle:
@@ -45,6 +45,16 @@ def assign_foods(domain: Any, views: Mapping[AgentId, View], running: Mapping[Ag
         plans[agent] = next((plan for plan in ways if plan.actions[0] not in searched), Plan((WAIT,)))
         searched |= set(plans[agent].actions) - {WAIT}
     return plans
+
+
+def _plan_load(cell: Cell, goal: GoalId, view: View, state: ForagingState, domain: Any) -> Plan:  # noqa: ANN401
+    """Return a plan to load a food; a forager that was only told of it walks there first."""
+    load = Action("load", (domain.field.food(cell), LONG))
+    if view.check(load).ok:
+        return Plan((load,), goal)
+    at, taken = state.at[view.agent], state.closed(view.agent)
+    sides = [side for side in grid.list_neighbours(cell, domain.field.size) if side not in taken] or [at]
+    return Plan((Action("go", (min(sides, key=lambda side: grid.distance(at, side)),)), load), goal)
 
 
 def _way_of_all(cell: Cell, state: ForagingState) -> int:

@@ -1,0 +1,135 @@
+"""The macro-actions of robots: parameters in words, and how each unrolls to turns, steps forward and loads."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+from teamworld.language import Action, ActionSchema, AgentId, Cell, Entity, Measures, Param
+from teamworld.worlds.adapters import grid
+from teamworld.worlds.adapters.describer import MacroAction
+from teamworld.worlds.adapters.rware.state import Floor, WarehouseState
+from teamworld.worlds.base.domain import COMMON_SCHEMAS
+from teamworld.worlds.base.executor import DONE, RUNNING, Result
+
+#: The package's actions.
+PRIMITIVES: Final = {"noop": 0, "forward": 1, "left": 2, "right": 3, "toggle": 4}
+#: Steps without getting on after which an action fails.
+PATIENCE: Final = 30
+#: Steps for which a robot keeps away from a cell in which somebody stood in its way.
+DETOUR: Final = 12
+#: The directions from left to right, as they follow one another when a robot turns right.
+_CLOCK: Final = ("north", "east", "south", "west")
+STEPS: Final = {"north": grid.NORTH, "south": grid.SOUTH, "west": grid.WEST, "east": grid.EAST}
+MEASURES: Final[Measures] = {
+    **{"fetch": (None,), "deliver": (), "put_back": (), "search": (None,), "go": (None,)},
+    **{"wait": (), "talk": (None,)},
+}
+
+
+@lru_cache(maxsize=1024)  # asked for at every check of an action
+def list_schemas(size: Cell, shelves: tuple[Entity, ...], racks: tuple[Entity, ...]) -> tuple[ActionSchema, ...]:
+    """Return what a robot can do, with the ordered shelves that it knows of and the racks to be looked at."""
+    fetch = ActionSchema(
+        "fetch", (Param("shelf", "entity", shelves),), "With nothing on you, go under an ordered shelf and lift it."
+    )
+    deliver = ActionSchema("deliver", (), "Carry the shelf that you hold to a goal; loaded robots keep to the aisles.")
+    put_back = ActionSchema("put_back", (), "Carry the shelf that you hold back to its slot and put it down.")
+    search = ActionSchema("search", (Param("rack", "entity", racks),), "Go along a rack until you saw all its shelves.")
+    go = ActionSchema(
+        "go", (Param("place", "cell", size=size),), "Go to a cell, under shelves too unless you hold one."
+    )
+    ways = (search,) if racks else ()
+    return (fetch, deliver, put_back, *ways, go, *COMMON_SCHEMAS) if shelves else (
+        deliver, put_back, *ways, go, *COMMON_SCHEMAS
+    )  # fmt: skip
+
+
+def thing_of(action: Action) -> Entity:
+    """Return the shelf or rack that a complete action names."""
+    thing = action.args[0]
+    if not isinstance(thing, Entity):
+        raise TypeError(f"{action} names no thing")
+    return thing
+
+
+def list_ends(agent: AgentId, action: Action, state: WarehouseState, floor: Floor) -> tuple[Cell, ...]:
+    """Return the cells of which an action wants to reach one."""
+    if action.verb == "deliver":
+        return floor.goals
+    if action.verb == "put_back":
+        return (state.held[agent],) if agent in state.held else ()
+    if action.verb == "search":
+        rack = thing_of(action).id
+        return (state.unseen[rack],) if rack in state.unseen else ()
+    place = action.args[0]
+    return (place,) if isinstance(place, tuple) else (floor.slot(thing_of(action)),)
+
+
+def choose_primitive(agent: AgentId, skill: MacroAction, state: WarehouseState, floor: Floor, rank: int) -> str:
+    """Return what to do next.
+
+    Whoever is blocked looks for a way around the cell ahead, a robot without a load at once, one with a load the later
+    the higher its rank: two loaded robots that meet in an aisle do not both turn.
+
+    Args:
+        agent: Who acts.
+        skill: Its action.
+        state: What it knows.
+        floor: The floor plan.
+        rank: Its place in the team, from 0.
+    """
+    action, at = skill.action, state.at[agent]
+    ends = list_ends(agent, action, state, floor)
+    if at in ends:
+        return "toggle" if action.verb in ("fetch", "put_back") else "noop"
+    is_loaded = agent in state.held
+    closed = floor.slots - set(ends) if is_loaded else frozenset[Cell]()
+    ahead = grid.add(at, STEPS[state.facing[agent]])
+    if skill.stuck > (2 + 3 * rank if is_loaded else 1) and skill.primitive == "forward":
+        skill.notes["detour"] = ahead, skill.next_step + DETOUR
+    avoided, until = skill.notes.get("detour", (at, -1))
+    cell = None
+    if skill.next_step < until and avoided not in ends:
+        cell = _next_cell(floor.size, at, ends, closed | {avoided}, ahead)
+    cell = cell or _next_cell(floor.size, at, ends, closed, ahead)
+    return "noop" if cell is None else _move(state.facing[agent], (cell[0] - at[0], cell[1] - at[1]))
+
+
+def _next_cell(size: Cell, at: Cell, ends: tuple[Cell, ...], closed: frozenset[Cell], ahead: Cell) -> Cell | None:
+    """Return the next cell on a shortest way, straight on where that is one."""
+    ways = [grid.distances(size, end, closed) for end in ends]
+    steps = {
+        c: min((w[c] for w in ways if c in w), default=-1) for c in grid.list_neighbours(at, size) if c not in closed
+    }
+    steps = {cell: far for cell, far in steps.items() if far >= 0}
+    return min(steps, key=lambda cell: (steps[cell], cell != ahead), default=None)
+
+
+def _move(facing: str, way: Cell) -> str:
+    """Return the step forward, or the turn towards a direction."""
+    wanted = next(name for name, step in STEPS.items() if step == way)
+    turns = (_CLOCK.index(wanted) - _CLOCK.index(facing)) % 4
+    return ("forward", "right", "right", "left")[turns]
+
+
+def judge(agent: AgentId, skill: MacroAction, before: WarehouseState, after: WarehouseState, floor: Floor) -> Result:
+    """Return how an action stands after a step."""
+    action, holds = skill.action, after.held.get(agent)
+    if action.verb == "fetch" and holds is None:
+        number = after.order_of(floor.slot(thing_of(action)))
+        if number is None or after.orders[number].state != "open":
+            return Result("failed", "gone", "dependency")
+    number = before.order_of(before.held.get(agent))
+    if action.verb == "deliver" and number is None:
+        return Result("failed", "not_ordered", "dependency")
+    is_done = {
+        "fetch": lambda: holds is not None,
+        "deliver": lambda: number is not None and after.orders[number].delivered,
+        "put_back": lambda: holds is None,
+        "search": lambda: thing_of(action).id not in after.unseen,
+        "go": lambda: after.at[agent] == action.args[0],
+    }
+    if is_done[action.verb]():
+        return DONE
+    return Result("failed", "blocked", "spatial") if skill.stuck >= PATIENCE else RUNNING

@@ -1,0 +1,90 @@
+"""The robotic warehouse as a world of the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from teamworld.errors import UserError
+from teamworld.worlds.adapters.gymnasium_team import find_registered
+from teamworld.worlds.adapters.rware import draw
+from teamworld.worlds.adapters.rware.domain import RwareDomain
+from teamworld.worlds.adapters.rware.env import PACKAGE, RwareEnv, parallel_env
+from teamworld.worlds.adapters.rware.levels import LEVELS as LEVELS
+from teamworld.worlds.adapters.rware.state import Floor, find_racks
+from teamworld.worlds.adapters.world import AdapterWorld
+from teamworld.worlds.base.options import read_options
+from teamworld.worlds.contract import WorldSpec
+
+DEFAULT_LEVEL = "rware-tiny-2ag-v2"
+#: Requests to be delivered unless told otherwise: the scripted team takes about half of the published 500 steps.
+ORDERS_PER_ROBOT = 5
+SUMMARY = "the robotic warehouse (rware): find requested shelves, carry them to a goal and back"
+
+
+class RwareOptions(BaseModel):
+    """What can be set for the warehouse."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    orders: int | None = Field(default=None, ge=1, le=1000)
+    """Requests that are to be delivered, five for each robot if left out; the package makes new ones without end."""
+
+
+OPTIONS = RwareOptions
+
+
+def step_limit(level: str, options: Mapping[str, object]) -> int:
+    """Return the steps after which an episode of a level ends in the package.
+
+    Raises:
+        UserError: The package is not installed, or there is no such level.
+    """
+    return int(find_registered(PACKAGE, level).kwargs["max_steps"])
+
+
+def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> AdapterWorld:
+    """Return the instance of a level.
+
+    Raises:
+        UserError: The package is not installed, or there is no such level or option.
+    """
+    chosen = read_options(RwareOptions, options, "rware")
+    if horizon < 1:
+        raise UserError(f"the horizon is a number of steps from 1, got {horizon}")
+    env = parallel_env(level)
+    if not env.env.fast_obs or env.env.msg_bits or env.env.normalised_coordinates:
+        raise UserError(f"the world rware reads flat observations without messages; {level} has others")
+    agents = env.possible_agents
+    orders = chosen.orders or ORDERS_PER_ROBOT * len(agents)
+    floor = read_floor(env, orders)
+    spec = WorldSpec(
+        world="rware",
+        level=level,
+        agents=tuple(agents),
+        kinds=dict.fromkeys(agents, "robot"),
+        horizon=horizon,
+        task=_task(orders),
+        memory="agent",
+        options={"orders": orders},
+        static=draw.static(floor),
+    )
+    return AdapterWorld(spec, RwareDomain(floor, agents), lambda: parallel_env(level, horizon), seed)
+
+
+def read_floor(env: RwareEnv, orders: int) -> Floor:
+    """Return the floor plan of an environment."""
+    warehouse = env.env
+    rows, columns = warehouse.grid_size
+    slots = frozenset((y, x) for y in range(rows) for x in range(columns) if not warehouse.highways[y, x])
+    goals = tuple((int(y), int(x)) for x, y in warehouse.goals)
+    return Floor((rows, columns), goals, slots, find_racks(slots, (rows, columns)), orders, warehouse.sensor_range)
+
+
+def _task(orders: int) -> str:
+    return (
+        f"Deliver {orders} orders. An order asks for a shelf: fetch it, carry it to a goal, then put it back in its "
+        "slot. You only see an order on a shelf from beside it, so look along the racks; when an order is delivered, a "
+        "new one is made for some other shelf. Robots drive under shelves unless they carry one, and turn on the spot."
+    )

@@ -14,7 +14,7 @@ from teamworld.worlds.adapters.rware.heuristic import assign_orders
 from teamworld.worlds.adapters.rware.state import (
     FACINGS,
     RELATIONS,
-    Floor,
+    FloorPlan,
     Order,
     WarehouseState,
     list_facts,
@@ -39,7 +39,7 @@ class RwareDomain(Describer[WarehouseState]):
     relations, measures = RELATIONS, skills.MEASURES
     primitives, idle = skills.PRIMITIVES, "noop"
 
-    def __init__(self, floor: Floor, agents: Sequence[AgentId]) -> None:
+    def __init__(self, floor: FloorPlan, agents: Sequence[AgentId]) -> None:
         self.floor, self.agents = floor, tuple(agents)
 
     # ---- facts and states
@@ -98,11 +98,11 @@ class RwareDomain(Describer[WarehouseState]):
         held: dict[AgentId, Cell] = {}
         if numbers[2]:
             held[agent] = known.held.get(agent, here)
-        slips: Mapping[Cell, tuple[int, Cell]] = look.info["orders"]
+        labels: Mapping[Cell, tuple[int, Cell]] = look.info["orders"]
         held |= {
-            n: slips[c][1] for n, (c, _) in seen.items() if n != agent and c in slips and c not in self.floor.slots
+            n: labels[c][1] for n, (c, _) in seen.items() if n != agent and c in labels and c not in self.floor.slots
         }
-        orders = dict(self._see_orders(slips, held, shelves, window, known))
+        orders = dict(self._see_orders(labels, held, shelves, window, known))
         inside = [cell for cell in window if grid.is_inside(cell, self.floor.size)]
         recent = {place for place, t in look.seen.items() if look.t - t < STALE_PER_RACK * len(self.floor.racks)}
         state = WarehouseState(
@@ -116,14 +116,14 @@ class RwareDomain(Describer[WarehouseState]):
 
     def _see_orders(
         self,
-        slips: Mapping[Cell, tuple[int, Cell]],
+        labels: Mapping[Cell, tuple[int, Cell]],
         held: Mapping[AgentId, Cell],
         shelves: Iterable[Cell],
         window: Iterable[Cell],
         known: WarehouseState,
     ) -> Iterator[tuple[int, Order]]:
         """Yield the orders that are seen, and known ones of which is seen what became of them."""
-        seen = {number: (slot, cell) for cell, (number, slot) in slips.items() if number < self.floor.orders}
+        seen = {number: (slot, cell) for cell, (number, slot) in labels.items() if number < self.floor.orders}
         for number, (slot, cell) in seen.items():
             yield number, Order(slot, "open" if cell == slot else "fetched")
         for number, order in known.orders.items():
@@ -294,8 +294,7 @@ class RwareDomain(Describer[WarehouseState]):
         at = before.at[agent]
         aim = grid.add(at, skills.STEPS[before.facing[agent]]) if primitive == "forward" else None
         loads = before.held.get(agent) != after.held.get(agent)
-        turned = before.facing[agent] != after.facing[agent]
-        return outcome._replace(aim=aim, effect=loads or turned or (outcome.moved and agent in after.held))
+        return outcome._replace(aim=aim, effect=loads or (outcome.moved and agent in after.held))
 
     def participants(self, goal: Goal, tried: Mapping[AgentId, MacroAction]) -> Iterator[AgentId]:
         """Yield who delivered the shelf."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from teamworld.worlds.adapters.rware.state import Floor, WarehouseState
+from teamworld.worlds.adapters.rware.state import FloorPlan, WarehouseState
 
 
-def static(floor: Floor) -> dict[str, Any]:
+def static(floor: FloorPlan) -> dict[str, Any]:
     """Return what a drawing needs to know once."""
     return {"size": list(floor.size), "goals": [list(goal) for goal in floor.goals]}
 
 
-def snapshot(state: WarehouseState, floor: Floor) -> Mapping[str, Any]:
+def snapshot(state: WarehouseState, floor: FloorPlan) -> Mapping[str, Any]:
     """Return where robots are in the team's order, and where shelves stand and which of them are ordered."""
     return {
         "v": 1,

@@ -8,7 +8,7 @@ from typing import Final
 from teamworld.language import Action, ActionSchema, AgentId, Cell, Entity, Measures, Param
 from teamworld.worlds.adapters import grid
 from teamworld.worlds.adapters.describer import MacroAction
-from teamworld.worlds.adapters.rware.state import Floor, WarehouseState
+from teamworld.worlds.adapters.rware.state import FloorPlan, WarehouseState
 from teamworld.worlds.base.domain import COMMON_SCHEMAS
 from teamworld.worlds.base.executor import DONE, RUNNING, Result
 
@@ -53,7 +53,7 @@ def thing_of(action: Action) -> Entity:
     return thing
 
 
-def list_ends(agent: AgentId, action: Action, state: WarehouseState, floor: Floor) -> tuple[Cell, ...]:
+def list_ends(agent: AgentId, action: Action, state: WarehouseState, floor: FloorPlan) -> tuple[Cell, ...]:
     """Return the cells of which an action wants to reach one."""
     if action.verb == "deliver":
         return floor.goals
@@ -66,11 +66,8 @@ def list_ends(agent: AgentId, action: Action, state: WarehouseState, floor: Floo
     return (place,) if isinstance(place, tuple) else (floor.slot(thing_of(action)),)
 
 
-def choose_primitive(agent: AgentId, skill: MacroAction, state: WarehouseState, floor: Floor, rank: int) -> str:
+def choose_primitive(agent: AgentId, skill: MacroAction, state: WarehouseState, floor: FloorPlan, rank: int) -> str:
     """Return what to do next.
-
-    Whoever is blocked looks for a way around the cell ahead, a robot without a load at once, one with a load the later
-    the higher its rank: two loaded robots that meet in an aisle do not both turn.
 
     Args:
         agent: Who acts.
@@ -83,17 +80,29 @@ def choose_primitive(agent: AgentId, skill: MacroAction, state: WarehouseState, 
     ends = list_ends(agent, action, state, floor)
     if at in ends:
         return "toggle" if action.verb in ("fetch", "put_back") else "noop"
-    is_loaded = agent in state.held
-    closed = floor.slots - set(ends) if is_loaded else frozenset[Cell]()
     ahead = grid.add(at, STEPS[state.facing[agent]])
-    if skill.stuck > (2 + 3 * rank if is_loaded else 1) and skill.primitive == "forward":
-        skill.notes["detour"] = ahead, skill.next_step + DETOUR
-    avoided, until = skill.notes.get("detour", (at, -1))
-    cell = None
-    if skill.next_step < until and avoided not in ends:
-        cell = _next_cell(floor.size, at, ends, closed | {avoided}, ahead)
+    avoided = _avoid_cells(skill, ahead, 1 + 2 * rank if agent in state.held else 1)
+    closed = floor.slots - set(ends) if agent in state.held else frozenset[Cell]()
+    open_ends = tuple(end for end in ends if end not in avoided)
+    cell = _next_cell(floor.size, at, open_ends, closed | avoided, ahead)
     cell = cell or _next_cell(floor.size, at, ends, closed, ahead)
     return "noop" if cell is None else _move(state.facing[agent], (cell[0] - at[0], cell[1] - at[1]))
+
+
+def _avoid_cells(skill: MacroAction, ahead: Cell, tries: int) -> frozenset[Cell]:
+    """Return the cells that a robot keeps away from because somebody stood there.
+
+    It tries so often before it looks for a way around: one without a load once, one with a load the more often the
+    higher its rank, so that two who meet in an aisle do not both turn.
+    """
+    if not skill.stuck:
+        skill.notes["tries"] = 0
+    elif skill.primitive == "forward":
+        skill.notes["tries"] = skill.notes.get("tries", 0) + 1
+    avoided: dict[Cell, int] = skill.notes.setdefault("avoided", {})
+    if skill.primitive == "forward" and skill.notes["tries"] >= tries:
+        avoided[ahead] = skill.next_step + DETOUR
+    return frozenset(cell for cell, until in avoided.items() if until > skill.next_step)
 
 
 def _next_cell(size: Cell, at: Cell, ends: tuple[Cell, ...], closed: frozenset[Cell], ahead: Cell) -> Cell | None:
@@ -113,7 +122,9 @@ def _move(facing: str, way: Cell) -> str:
     return ("forward", "right", "right", "left")[turns]
 
 
-def judge(agent: AgentId, skill: MacroAction, before: WarehouseState, after: WarehouseState, floor: Floor) -> Result:
+def judge(
+    agent: AgentId, skill: MacroAction, before: WarehouseState, after: WarehouseState, floor: FloorPlan
+) -> Result:
     """Return how an action stands after a step."""
     action, holds = skill.action, after.held.get(agent)
     if action.verb == "fetch" and holds is None:

@@ -52,7 +52,7 @@ class WarehouseState:
 
 
 @dataclass(frozen=True)
-class Floor:
+class FloorPlan:
     """The floor plan, known to all."""
 
     size: Cell
@@ -104,7 +104,7 @@ def find_racks(slots: Collection[Cell], size: Cell) -> tuple[tuple[Cell, ...], .
     return tuple(racks)
 
 
-def list_facts(state: WarehouseState, floor: Floor) -> Iterator[Fact]:
+def list_facts(state: WarehouseState, floor: FloorPlan) -> Iterator[Fact]:
     """Yield what a state tells."""
     for agent, cell in state.at.items():
         yield Fact(agent, "AT", cell)
@@ -122,7 +122,7 @@ def list_facts(state: WarehouseState, floor: Floor) -> Iterator[Fact]:
         yield Fact(Entity("rack", rack), "UNSEEN", cell)
 
 
-def read_state(facts: Facts, floor: Floor) -> WarehouseState:
+def read_state(facts: Facts, floor: FloorPlan) -> WarehouseState:
     """Return the state that facts tell of.
 
     Raises:

@@ -12,7 +12,7 @@ from teamworld.worlds.adapters.rware import draw
 from teamworld.worlds.adapters.rware.domain import RwareDomain
 from teamworld.worlds.adapters.rware.env import PACKAGE, RwareEnv, parallel_env
 from teamworld.worlds.adapters.rware.levels import LEVELS as LEVELS
-from teamworld.worlds.adapters.rware.state import Floor, find_racks
+from teamworld.worlds.adapters.rware.state import FloorPlan, find_racks
 from teamworld.worlds.adapters.world import AdapterWorld
 from teamworld.worlds.base.options import read_options
 from teamworld.worlds.contract import WorldSpec
@@ -73,13 +73,13 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
     return AdapterWorld(spec, RwareDomain(floor, agents), lambda: parallel_env(level, horizon), seed)
 
 
-def read_floor(env: RwareEnv, orders: int) -> Floor:
+def read_floor(env: RwareEnv, orders: int) -> FloorPlan:
     """Return the floor plan of an environment."""
     warehouse = env.env
     rows, columns = warehouse.grid_size
     slots = frozenset((y, x) for y in range(rows) for x in range(columns) if not warehouse.highways[y, x])
     goals = tuple((int(y), int(x)) for x, y in warehouse.goals)
-    return Floor((rows, columns), goals, slots, find_racks(slots, (rows, columns)), orders, warehouse.sensor_range)
+    return FloorPlan((rows, columns), goals, slots, find_racks(slots, (rows, columns)), orders, warehouse.sensor_range)
 
 
 def _task(orders: int) -> str:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
-from importlib import resources
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,9 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teamworld.errors import UserError
-from teamworld.worlds.wildfire import draw, observe, physics
+from teamworld.worlds.wildfire import draw, drawing_data, observe, physics
+from teamworld.worlds.wildfire.drawing_data import CLEARED, COLOURS, STYLE, Unit
+from teamworld.worlds.wildfire.figure import figure
 from teamworld.worlds.wildfire.levels import Team, instance_for
-from teamworld.worlds.wildfire.state import CARRIED, FREE, KINDS, SIGHTS, Civilians
+from teamworld.worlds.wildfire.map_pixels import AGENT, Part, _cover, paint_land
+from teamworld.worlds.wildfire.state import CARRIED, FREE, Civilians
 from tests.worlds.wildfire.maps import flat, rough
 from tests.worlds.wildfire.test_sightings import scramble, send, started
 
@@ -28,17 +30,39 @@ def test_snapshots_hold_the_whole_land(seed: int, size: int, share: float) -> No
         scramble(running, np.random.default_rng(seed), share)
     static, snapshot = draw.static(running.instance), draw.snapshot(running)
     assert json.loads(json.dumps([static, snapshot])) == [static, snapshot]
-    assert np.array_equal(draw.codes_of(static, snapshot), observe.true_codes(running.land))
+    codes, true = drawing_data.codes_of(static, snapshot), observe.true_codes(running.land)
+    start = drawing_data.codes_of(static, {"land": []})
+    cleared = (true == 5) & (start >= 6) & (start <= 8)
+    assert np.array_equal(codes, np.where(cleared, CLEARED, true))
     if not share:
         assert snapshot["land"] == []
 
 
-def test_a_snapshot_is_small() -> None:
+def test_static_tells_of_relief_and_wind() -> None:
+    terrain = rough(3, 40)
+    slope = np.add.outer(np.arange(40), np.arange(40)).astype(np.uint16) * 400  # rises to the south-east
+    terrain = replace(
+        terrain, elevation=slope, wind=np.stack([np.full((40, 40), 3.0), np.full((40, 40), -4.0)]).astype(np.float32)
+    )
+    bright = draw.static(started(terrain, Team(1)).instance)
+    dark = draw.static(started(replace(terrain, elevation=slope[::-1, ::-1].copy()), Team(1)).instance)
+    level = draw.static(started(replace(terrain, elevation=slope * 0), Team(1)).instance)["relief"][7][7]
+    assert dark["relief"][7][7] < level < bright["relief"][7][7], "the light comes from the north-west"
+    assert bright["wind"] == [[[3.0, -4.0]] * 10] * 10
+
+
+def test_a_snapshot_is_small_and_counts() -> None:
     running = physics.begin_incident(instance_for("full_game", 2), 2)
     for _ in range(60):
         physics.step(running, np.full((15, 3), -1))
     assert running.land.cells_caught > 150
-    assert len(json.dumps(draw.snapshot(running))) < 4000
+    moment = draw.snapshot(running)
+    assert len(json.dumps(moment)) < 4000
+    codes = drawing_data.codes_of(draw.static(running.instance), moment)
+    assert moment["counts"][:2] == [int(np.isin(codes, (9, 10)).sum()), int(np.isin(codes, (9, 10, 11, 12)).sum())]
+    burning = np.isin(codes, (9, 10))
+    assert moment["wind"] == pytest.approx(running.land.terrain.wind[:, burning].mean(axis=1), abs=0.051)
+    assert moment["score"] == physics.score(running).reference
 
 
 def scene() -> tuple[dict[str, object], dict[str, object]]:
@@ -53,49 +77,141 @@ def scene() -> tuple[dict[str, object], dict[str, object]]:
     return draw.static(running.instance), draw.snapshot(running)
 
 
-def test_one_pixel_per_cell() -> None:
-    pixels = draw.frame(*scene(), 1)
-    expected = np.zeros((12, 12, 3), np.uint8) + draw.COLOURS[6]
-    expected[11] = draw.COLOURS[10]
-    expected[0, 0] = draw.TARGET
-    expected[8, 1] = draw.CIVILIAN
-    for x, y in ((1, 2), (4, 2), (7, 2), (9, 9)):
-        expected[y, x] = draw.RIM
-    assert np.array_equal(pixels, expected)
+UNITS = ((1, 2), (4, 2), (7, 2), (9, 9))
 
 
-@pytest.mark.parametrize("scale", [2, 5, 9, 16, 40])
-def test_every_scale_shows_everything(scale: int) -> None:
-    pixels = draw.frame(*scene(), scale)
-    assert pixels.shape == (12 * scale, 12 * scale, 3)
-    middle = pixels[scale // 2 :: scale, scale // 2 :: scale]
-    assert tuple(middle[8, 1]) == draw.CIVILIAN
-    for x, y in ((1, 2), (4, 2), (7, 2), (9, 9)):
-        assert tuple(middle[y, x]) == draw.AGENT
-    assert tuple(middle[11, 5]) == tuple(draw.COLOURS[10])
-    assert (pixels == draw.TARGET).all(axis=2)[: max(9, scale), : max(9, scale)].any()
+@pytest.mark.parametrize("width", [160, 256, 512, 559, 560, 1024])
+def test_every_width_shows_everything(width: int) -> None:
+    pytest.importorskip("PIL")
+    static, snapshot = scene()
+    pixels, plain = draw.frame(static, snapshot, width), draw.frame(static, snapshot, width, key=False)
+    assert pixels.shape[1] == width
+    assert plain.shape == (width, width, 3)
+    side = width if width < 560 else width - max(round(width * draw.SHARE), 172)
+    assert (pixels.shape[0] > side) == (width < 560), "the key is below the map, or beside it"
+    cell = side / 12
+    for x, y in UNITS:
+        assert tuple(pixels[round((y + 0.5) * cell), round((x + 0.5) * cell)]) == AGENT
+    civilian = pixels[round(8 * cell) : round(9 * cell), round(cell) : round(2 * cell)]
+    assert (civilian == STYLE["fills"]["civilian"]).all(axis=2).any()
+    assert pixels[round(11.9 * cell) - 1, round(5.5 * cell)].tolist() == COLOURS[10].tolist()
+    assert (pixels[: round(cell), : round(cell)] == (20, 24, 28)).all(axis=2).any(), "the rim of a target"
+    later = draw.frame(static, snapshot | {"land": [], "score": -1234.5, "wind": None, "civilians": []}, width)
+    assert later.shape == pixels.shape
+
+
+@pytest.mark.parametrize("side", [100, 400, 2000])
+def test_what_burns_is_seen_on_maps_of_any_size(side: int) -> None:
+    codes = np.full((400, 400), 8, np.uint8)
+    codes[203, 77] = 10
+    codes[204, 77] = 12
+    pixels = paint_land({}, codes, part=Part(0, 0, 400, side))
+    found = np.argwhere((pixels == COLOURS[10]).all(axis=2))
+    assert len(found)
+    assert (found // max(side // 400, 1) == np.array([203, 77]) * min(side / 400, 1) // 1).all()
+
+
+def test_what_was_not_seen_is_faint() -> None:
+    static, snapshot = scene()
+    codes, seen = drawing_data.codes_of(static, snapshot), np.ones((12, 12), np.uint8)
+    seen[:, 6:] = 0
+    clear, faint = paint_land(static, codes), paint_land(static, codes, seen)
+    assert np.array_equal(clear[:, :6], faint[:, :6])
+    far = np.abs(faint[:, 6:].astype(float) - COLOURS[0]).sum() / np.abs(clear[:, 6:].astype(float) - COLOURS[0]).sum()
+    assert 0.3 < far < 0.6
+    moved = np.abs(faint.astype(int) - clear).sum(axis=2)
+    assert moved[11, 8] < moved[11, 8] + 1 <= 400, "fire stays fire"
+
+
+def test_relief_shades_the_land_and_not_the_fire() -> None:
+    static, snapshot = scene()
+    codes = drawing_data.codes_of(static, snapshot)
+    dark, light = (paint_land(static | {"relief": [digit * 12] * 12}, codes) for digit in "07")
+    assert (dark[:11] < light[:11]).all()
+    assert np.array_equal(dark[11], light[11])
+
+
+def test_units_that_would_cover_each_other_are_one_symbol_for_each_kind_with_a_number() -> None:
+    units = [*(Unit(k, "firefighter", 5, 5) for k in range(6)), Unit(6, "drone", 6, 5), Unit(7, "firefighter", 9, 5)]
+    groups = drawing_data.group_units(units, 2.0)
+    assert [dict(group.kinds) for group in groups] == [
+        {"firefighter": [0, 1, 2, 3, 4, 5], "drone": [6]},
+        {"firefighter": [7]},
+    ]
+    assert (groups[0].x, groups[0].y) == pytest.approx((36 / 7, 5))
+    assert drawing_data.group_units([], 2.0) == []
+    assert len(drawing_data.group_units(units, 0.1)) == 3, "those of one cell are always together"
+
+
+def test_a_number_is_written_on_a_symbol_of_several() -> None:
+    pytest.importorskip("PIL")
+    running = started(flat(60, trees=3), Team(6), (30, 30))
+    static = draw.static(running.instance)
+    six = draw.frame(static, draw.snapshot(running), key=False)
+    running.units.alive[1:] = False
+    one = draw.frame(static, draw.snapshot(running), key=False)
+    area = [(picture[400:500, 400:500] == AGENT).all(axis=2).sum() for picture in (one, six)]
+    assert area[1] > 1.5 * area[0]
+    middle = six[450 + 2 : 450 + 14, 450 : 450 + 14]
+    assert (middle == (20, 24, 28)).all(axis=2).any()
+
+
+def test_a_small_fire_on_a_large_map_has_a_frame_and_is_shown_larger() -> None:
+    pytest.importorskip("PIL")
+    running = physics.begin_incident(instance_for("full_game", 2), 2)
+    for _ in range(30):
+        physics.step(running, np.full((15, 3), -1))
+    static, burning = draw.static(running.instance), draw.snapshot(running)
+    shown = draw.frame(static, burning, 1024)
+    corner = shown[-250:, 758:]
+    assert ((corner == COLOURS[10]).all(axis=2) | (corner == COLOURS[9]).all(axis=2)).sum() > 500
+    for picture in (shown, draw.frame(static, burning, 256)):
+        assert (picture == draw.FIRE).all(axis=2).sum() > 20
+    assert not (draw.frame(static, burning | {"land": []}, 1024) == draw.FIRE).all(axis=2).any()
 
 
 def test_kinds_have_shapes_of_their_own() -> None:
-    shapes = [draw._shape(kind, 20) for kind in ("firefighter", "bulldozer", "drone", "helicopter", "civilian")]
+    shapes = [_cover(kind, 41) > 0.5 for kind in ("firefighter", "bulldozer", "drone", "helicopter", "civilian")]
     for k, shape in enumerate(shapes):
         assert shape.any()
         for other in shapes[:k]:
-            assert np.count_nonzero(shape != other) > 40
+            assert np.count_nonzero(shape != other) > 0.08 * np.count_nonzero(shape)
 
 
 def test_what_lies_at_the_edge_is_cut_off() -> None:
     running = started(flat(12), Team(4), (0, 0))
     send(running, np.array([[0, 0], [11, 0], [0, 11], [11, 11]], float))
-    pixels = draw.frame(draw.static(running.instance), draw.snapshot(running), 2)
-    assert pixels.shape == (24, 24, 3)
-    assert tuple(pixels[23, 23]) == tuple(pixels[0, 23]) == draw.AGENT
+    pixels = draw.frame(draw.static(running.instance), draw.snapshot(running), 160, key=False)
+    assert pixels.shape == (160, 160, 3)
+    assert tuple(pixels[153, 153]) == tuple(pixels[7, 153]) == AGENT
 
 
-@pytest.mark.parametrize("scale", [0, -1, 1.5, True, "4"])
-def test_bad_scales_are_told(scale: object) -> None:
-    with pytest.raises(UserError, match="scale must be None or an integer of at least 1"):
-        draw.frame(*scene(), scale)  # type: ignore[arg-type]
+@pytest.mark.parametrize("width", [0, 159, 4001, 300.5, True, "big"])
+def test_bad_widths_are_told(width: object) -> None:
+    with pytest.raises(UserError, match="width must be None or an integer from 160 to 4000"):
+        draw.frame(*scene(), width)  # type: ignore[arg-type]
+
+
+def test_without_pillow_the_map_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    pixels = draw.frame(*scene(), 256)
+    assert pixels.shape == (256, 256, 3)
+    assert tuple(pixels[round(2.5 * 256 / 12), round(1.5 * 256 / 12)]) == AGENT
+
+
+def test_logs_without_relief_wind_and_counts_are_drawn() -> None:
+    static, snapshot = scene()
+    old = [
+        {key: value for key, value in data.items() if key not in ("relief", "wind", "cell_m", "counts", "score")}
+        for data in (static, snapshot)
+    ]
+    assert draw.frame(old[0], old[1]).shape[1] == 900
+    figure(old[0], old[1]).canvas.draw()
+
+
+@pytest.mark.parametrize(("metres", "bar"), [(6000, 1000), (1800, 200), (360, 50), (9, 2), (60_000, 10_000), (3.0, 1)])
+def test_the_scale_is_a_round_number(metres: float, bar: int) -> None:
+    assert drawing_data.scale_bar(metres, 100) == pytest.approx((bar, bar / metres * 100))
 
 
 def test_text() -> None:
@@ -109,7 +225,7 @@ def test_text() -> None:
 
 
 def test_no_two_codes_look_alike() -> None:
-    colours = draw.COLOURS[1:15].astype(int)
+    colours = COLOURS[1:15].astype(int)
     for k in range(len(colours)):
         for other in range(k):
             assert abs(colours[k] - colours[other]).sum() > 60
@@ -120,13 +236,14 @@ def test_no_two_codes_look_alike() -> None:
 
 def test_figures_show_what_is_there() -> None:
     pytest.importorskip("matplotlib")
-    made = draw.figure(*scene(), windows=(0, 4))
+    made = figure(*scene(), windows=(0, 4))
     (axes,) = made.axes
     legend = axes.get_legend()
     assert legend is not None
     names = [text.get_text() for text in legend.get_texts()]
     assert names == [
-        "to cut", "civilian", "firefighter", "bulldozer", "drone", "helicopter", "dry ground with 1 tree", "on fire",
+        "wind, up to 0 m/s", "to cut", "civilian", "firefighter", "bulldozer", "drone", "helicopter",
+        "dry ground with 1 tree", "on fire",
     ]  # fmt: skip
     assert axes.get_title() == "x, step 0"
     assert len(axes.patches) == 8  # two agents, two squares each, each with a rim
@@ -139,7 +256,7 @@ def test_figures_of_what_is_known_show_nothing_else() -> None:
     static, snapshot = scene()
     seen = np.zeros((12, 12), np.uint8)
     seen[:4] = 6
-    made = draw.figure(static, snapshot, seen=seen, title="known")
+    made = figure(static, snapshot, seen=seen, title="known")
     (axes,) = made.axes
     legend = axes.get_legend()
     assert legend is not None
@@ -153,15 +270,4 @@ def test_figures_of_what_is_known_show_nothing_else() -> None:
 def test_figures_need_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(UserError, match=r"pip install 'teamworld\[plots\]'"):
-        draw.figure(*scene())
-
-
-def test_the_replay_has_the_same_colours_and_windows() -> None:
-    script = resources.files("teamworld.viewer").joinpath("static/worlds/wildfire.js").read_text("utf-8")
-    table = script.partition("const COLOURS = [")[2].partition("];")[0]
-    colours = [[int(part) for part in colour] for colour in re.findall(r"\[(\d+), (\d+), (\d+)\]", table)]
-    assert colours == draw.COLOURS.tolist()
-    reach = dict(re.findall(r"(\w+): (\d+)", script.partition("const REACH = {")[2].partition("}")[0]))
-    assert {kind: int(cells) for kind, cells in reach.items()} == {
-        kind: sight.window for kind, sight in zip(KINDS, SIGHTS, strict=True)
-    }
+        figure(*scene())

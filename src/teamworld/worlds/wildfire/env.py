@@ -30,6 +30,8 @@ from teamworld.worlds.wildfire.physics import ScoreName, begin_incident
 from teamworld.worlds.wildfire.state import GO_ANYWHERE, STOP, Cell, FireMode, units_at
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy.typing as npt
     from gymnasium.spaces import Box, MultiDiscrete, Space
 
@@ -200,6 +202,8 @@ class WildfireEnv(TeamEnv["npt.NDArray[np.float32]", "Box", "MultiDiscrete"]):
         ]
         super().__init__(agent_names(units), seen, actions, render_mode)
         self._row_of = {agent: row for row, agent in enumerate(self.possible_agents)}
+        self._drawn: tuple[WildfireInstance, Mapping[str, Any]] | None = None
+        """The instance that was drawn last, and what does not change in its pictures."""
 
     def _begin(self, seed: int | None) -> None:
         if seed is not None:
@@ -240,8 +244,13 @@ class WildfireEnv(TeamEnv["npt.NDArray[np.float32]", "Box", "MultiDiscrete"]):
         return self._rows
 
     def _draw(self, as_text: bool) -> npt.NDArray[np.uint8] | str:
-        static, snapshot = draw.static(self._episodes.incident.instance), draw.snapshot(self._episodes.incident)
-        return draw.text(static, snapshot) if as_text else draw.frame(static, snapshot)
+        incident, sightings = self._episodes.incident, self._episodes.sightings
+        if self._drawn is None or self._drawn[0] is not incident.instance:
+            self._drawn = incident.instance, draw.static(incident.instance)
+        static, snapshot = self._drawn[1], draw.snapshot(incident)
+        if as_text:
+            return draw.text(static, snapshot)
+        return draw.frame(static, snapshot, seen=np.maximum.reduce([*map(sightings.seen, range(len(sightings.index)))]))
 
 
 def _is_action(action: object) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 from teamworld.language import AgentId, Cell, Entity, GoalId
 from teamworld.worlds.base.failure_spans import FailureSpan, Transition
 from teamworld.worlds.contract import Attempt, Constraint, Goal, GoalEvent
-from teamworld.worlds.wildfire.draw import codes_of
+from teamworld.worlds.wildfire.drawing_data import codes_of
 from teamworld.worlds.wildfire.kernels.agents import SEEN_EXTINGUISHING, SEEN_IGNITED
 from teamworld.worlds.wildfire.knowledge import cluster_of, target_cells
 from teamworld.worlds.wildfire.physics import count_transported, rows_over_fire

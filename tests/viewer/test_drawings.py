@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import msgspec
+import numpy as np
 import pytest
 
-from teamworld.record import DrawingState, Event
+from teamworld.record import DrawingState, EpisodeStart, Event
 from teamworld.viewer import build, page
 from teamworld.worlds.household import draw as home
-from teamworld.worlds.wildfire import draw as land
+from teamworld.worlds.wildfire import drawing_data as land
+from teamworld.worlds.wildfire.levels import Team
+from teamworld.worlds.wildfire.observe import begin_sightings
+from teamworld.worlds.wildfire.state import DEAD, FREE, SAFE, Civilians
 from tests.viewer import samples
 from tests.viewer.conftest import opened, settle
+from tests.worlds.wildfire.maps import rough
+from tests.worlds.wildfire.test_sightings import send, started
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -99,10 +106,99 @@ def test_the_home_is_drawn(browser: Page, files: dict[str, Path]) -> None:
 def test_the_land_is_drawn(browser: Page, files: dict[str, Path]) -> None:
     with opened(browser, files["wildfire"], width=1300, height=900) as shown:
         counts, words = drawn(shown, "wildfire", 0)
-    assert words == "Map of 20 by 20 cells at step 0: 1 agent, cells 1 ignited and 0 on fire."
-    green, ignited, civilian = (
-        counts.get(",".join(map(str, colour)), 0)
-        for colour in (land.COLOURS[8].tolist(), land.COLOURS[9].tolist(), land.CIVILIAN)
+        key = shown.inner_text("#key")
+        curves = shown.get_attribute("#curve", "aria-label")
+    assert words == "Map of 20 by 20 cells at step 0: 1 agent; cells: 1 ignited, 0 on fire, 0 burnt out."
+    unseen, ignited = (np.array(land.STYLE["colours"][code]) for code in (0, 9))
+    faint = np.rint(ignited + (unseen - ignited) * land.STYLE["haze"] / 2).astype(int)  # nobody has seen it yet
+    for colour, least in ((faint.tolist(), 50), (land.STYLE["fills"]["civilian"], 20)):
+        assert counts.get(",".join(map(str, colour)), 0) > least
+    for words in ("1 of 1 firefighter", "free", "1 cell burns, 1 caught", "m/s to the", "on fire", "not seen yet"):
+        assert words in key
+    assert curves == "Curves over the steps: burning cells, score"
+
+
+@pytest.mark.heavy
+def test_zoom_layers_and_words_under_the_pointer(browser: Page, files: dict[str, Path]) -> None:
+    with opened(browser, files["wildfire"], width=1300, height=900) as shown:
+        assert shown.evaluate("teamworld.player.stage.wordsAt(-5, 3)") == []
+        before = drawn(shown, "wildfire", 3)[0]
+        shown.select_option("#layer", "team")
+        known = drawn(shown, "wildfire", 3)[0]
+        unseen = ",".join(map(str, land.STYLE["colours"][0]))
+        assert known[unseen] > 1000 > before.get(unseen, 0)
+        spot = shown.evaluate("teamworld.player.stage.drawn.agents[0]")
+        words = shown.evaluate(f"teamworld.player.stage.wordsAt({spot['x']}, {spot['y']})")
+        assert words[0].startswith("0 firefighter 1, water ")
+        assert words[-1].startswith("wind ")
+        shown.click("#near")
+        shown.click("#near")
+        settle(shown)
+        assert shown.evaluate("teamworld.player.stage.view.zoom") == pytest.approx(2.56)
+        shown.evaluate("teamworld.player.stage.move(1e6, 1e6)")
+        assert shown.evaluate("teamworld.player.stage.view.x") == pytest.approx(0.5 / 2.56), "not beyond the edge"
+        shown.click("#whole")
+        assert shown.evaluate("teamworld.player.stage.view") == {"zoom": 1, "x": 0.5, "y": 0.5}
+
+
+def sweeping(steps: int) -> tuple[dict[str, Any], list[dict[str, Any]], list[list[int]]]:
+    """Return static data, frames, and what the team and each agent had seen at the end, of agents that jump about."""
+    rng = np.random.default_rng(5)
+    running = started(rough(5, 60), Team(2, 1, 2, 1))
+    running.civilians = Civilians(
+        np.array([3, 20, 40], np.int32), np.array([5, 21, 33], np.int32), np.array([FREE, SAFE, DEAD], np.uint8)
     )
-    assert green > ignited > 50
-    assert civilian > 20
+    stores = [begin_sightings(running, shared_map=shared) for shared in (True, False)]
+    frames = [land.snapshot(running)]
+    for step in range(steps):
+        send(running, np.clip(running.units.places() + rng.integers(-9, 10, (6, 2)), 0, 59).astype(float))
+        running.units.alive[5] = step < 3
+        for seen in stores:
+            seen.look(running)
+        frames.append(land.snapshot(running))
+    known = [stores[0].seen(), *map(stores[1].seen, range(6))]
+    return land.static(running.instance), frames, [codes.reshape(-1).tolist() for codes in known]
+
+
+@pytest.mark.heavy
+def test_what_was_seen_and_groups_are_those_of_the_world(browser: Page, files: dict[str, Path]) -> None:
+    static, frames, known = sweeping(6)
+    with opened(browser, files["wildfire"]) as shown:
+        for who, cells in zip(["null", *map(str, range(6))], known, strict=True):
+            shown.evaluate(
+                "(data) => { teamworld.fake = data; }", {"static": static, "frames": frames, "style": land.STYLE}
+            )
+            found = shown.evaluate(f"Array.from(teamworld.drawers.wildfire.memory(teamworld.fake, {who}, 6))")
+            assert found == cells, who
+            assert 100 < sum(map(bool, cells)) < 3600
+        units = land.team(static, frames[-1])
+        for near in (0.5, 6.0, 25.0):
+            given = [unit._asdict() for unit in units]
+            groups = shown.evaluate(f"(units) => teamworld.drawers.wildfire.groups(units, {near})", given)
+            rows = [sorted(unit["row"] for unit in group) for group in groups]
+            expected = [
+                sorted(row for kind in group.kinds.values() for row in kind) for group in land.group_units(units, near)
+            ]
+            assert rows == expected
+
+
+@pytest.mark.heavy
+def test_a_log_of_before_relief_and_counts_is_shown(
+    browser: Page, files: dict[str, Path], tmp_path: Path, logs: dict[str, Sequence[Event]]
+) -> None:
+    old: list[Event] = []
+    for event in logs["wildfire"]:
+        match event:
+            case EpisodeStart():
+                kept = {key: part for key, part in event.static.items() if key not in ("relief", "wind", "cell_m")}
+                old.append(msgspec.structs.replace(event, static=kept))
+            case DrawingState():
+                kept = {key: part for key, part in event.state.items() if key not in ("counts", "wind", "score")}
+                old.append(msgspec.structs.replace(event, state=kept))
+            case _:
+                old.append(event)
+    path = tmp_path / "old.html"
+    path.write_text(page(build(old)), "utf-8")
+    with opened(browser, path) as shown:
+        assert drawn(shown, "wildfire", 2)[1].startswith("Map of 20 by 20 cells at step 2")
+        assert "1 of 1 firefighter" in shown.inner_text("#key")

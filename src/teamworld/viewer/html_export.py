@@ -13,7 +13,7 @@ import msgspec
 from teamworld.viewer.replay_types import Replay
 
 #: In the order in which they are run; the world's drawer comes before the last.
-_SCRIPTS = ("base.js", "episode.js", "stage.js", "words.js", "lanes.js", "panels.js")
+_SCRIPTS = ("base.js", "episode.js", "stage.js", "curves.js", "words.js", "lanes.js", "panels.js")
 _LAST = "player.js"
 #: What could end a script element or a line of one, and its form in a JSON string.
 _ESCAPES = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}

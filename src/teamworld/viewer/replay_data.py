@@ -24,9 +24,11 @@ from teamworld.record import (
     Event,
     GoalChange,
     MessageSent,
+    Observe,
     PlanEnd,
     PlanStart,
     Release,
+    StepDone,
 )
 from teamworld.viewer.replay_types import (
     FORMAT,
@@ -37,11 +39,13 @@ from teamworld.viewer.replay_types import (
     FailureRow,
     GoalRow,
     JointAct,
+    PerceptionChange,
     PlanRow,
     Replay,
     SentMessage,
     StepRecord,
 )
+from teamworld.worlds.registry import style
 
 #: What an agent without an order does, in every world; in a row it is one span.
 _WAIT = "wait"
@@ -87,6 +91,8 @@ class _Reader:
         self._going: dict[tuple[str, tuple[str, ...]], JointAct] = {}
         """The last joint act of each goal and participants."""
         self._frames: list[DrawingState] = []
+        self._reward = [0.0]
+        self._perceived: list[PerceptionChange] = []
 
     def take(self, event: Event) -> None:
         """Take in the next event."""
@@ -114,6 +120,13 @@ class _Reader:
                 message.lost = [*message.lost, event.agent]
             case AttemptMade():
                 self._attempt(event)
+            case StepDone():
+                self._reward.append(round(self._reward[-1] + event.score.get("reward", 0.0), 4))
+            case Observe():
+                change = PerceptionChange(
+                    frame=event.step, agent=event.agent, seen=list(event.seen), unseen=list(event.unseen)
+                )
+                self._perceived.append(change)
             case GoalChange():
                 self._change(event)
             case AgentLeft():
@@ -246,6 +259,7 @@ class _Reader:
             self._release(agent, summary.steps, "ended")
         for plan in self._open.values():
             plan.end = summary.steps
+        looks = dict(style(start.world))
         order = {agent: place for place, agent in enumerate(self._actors)}
         ticks = [frame.tick for frame in self._frames]
         return Replay(
@@ -275,6 +289,9 @@ class _Reader:
             labels={tag.label: LABELS[tag.label].rule for tag in failures if tag.label in LABELS},
             frames=[frame.state for frame in self._frames],
             ticks=None if ticks == list(range(len(ticks))) else ticks,
+            style=looks,
+            reward=self._reward if any(self._reward) else [],
+            perceived=self._perceived if looks.get("facts") else [],
         )
 
 

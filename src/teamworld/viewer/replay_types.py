@@ -168,6 +168,15 @@ class EpisodeResult(_Row, kw_only=True):
     reason: str
 
 
+class PerceptionChange(_Row, kw_only=True):
+    """What an agent perceives in a frame and did not in the one before, and the other way round, as facts in words."""
+
+    frame: int
+    agent: str
+    seen: list[str] = []
+    unseen: list[str] = []
+
+
 class Replay(_Row, kw_only=True):
     """An episode."""
 
@@ -196,3 +205,9 @@ class Replay(_Row, kw_only=True):
     """One a step and one before the first, in the world's own form."""
     ticks: list[int] | None = None
     """Ticks before each frame; None where every step is one tick."""
+    style: dict[str, Any] = {}
+    """What the world's drawing reads beside its frames: colours, shapes, words."""
+    reward: list[float] = []
+    """The world's own score in each frame: the sum of its changes; empty where it never changed."""
+    perceived: list[PerceptionChange] = []
+    """What agents came to perceive and no longer do; empty unless the log was recorded at the level ``beliefs``."""

@@ -4,15 +4,15 @@ A package adds a world of its own with an entry point of the group ``teamworld.w
 name, its value a module or a class. Without an entry point the world is named by that value, ``MODULE`` or
 ``MODULE:NAME``, see ``teamworld.plugins``. It offers ``make(level, seed, horizon, options)``, ``LEVELS`` (name -> one
 line, the smallest first), ``OPTIONS`` (a pydantic model), ``step_limit(level, options)``, ``DEFAULT_LEVEL`` and
-``SUMMARY`` (one line). It may offer ``failures``, a ``contract.FailureFinder``, and ``indistinguishable_pairs``, see
-``base.indistinguishable_pair``.
+``SUMMARY`` (one line). It may offer ``failures``, a ``contract.FailureFinder``, ``indistinguishable_pairs``, see
+``base.indistinguishable_pair``, and ``STYLE``, plain data for the replay's drawing: colours, shapes, words.
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from teamworld import plugins
 from teamworld.errors import UserError, suggest
@@ -150,3 +150,11 @@ def finder(world: str) -> FailureFinder | None:
     if plugins.reference(world) == world and not plugins.is_loaded(world):
         return None
     return cast("FailureFinder | None", getattr(module(world), "failures", None))
+
+
+def style(world: str) -> Mapping[str, Any]:
+    """Return what the replay's drawing of a world reads; nothing if the world offers none, or is not there."""
+    try:
+        return cast("Mapping[str, Any]", getattr(module(world), "STYLE", {}))
+    except UserError:  # a log outlives the package that made it
+        return {}

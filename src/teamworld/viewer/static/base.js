@@ -81,6 +81,21 @@
     return pen;
   };
 
+  /** Show lines near a point of the window, the first one strong; hide what is shown if there are none. */
+  tw.showTip = function (lines, x, y) {
+    const tip = tw.byId("tip");
+    tip.hidden = !lines.length;
+    if (tip.hidden) return;
+    const [head, ...rest] = lines;
+    tip.replaceChildren(tw.el("strong", null, head), ...rest.map((line) => tw.el("div", null, line)));
+    const { width, height } = tip.getBoundingClientRect();
+    tip.style.left = `${tw.clamp(x + 14, 4, window.innerWidth - width - 8)}px`;
+    tip.style.top = `${y + 18 + height > window.innerHeight ? y - height - 12 : y + 18}px`;
+  };
+
+  tw.ease = (share) => share * share * (3 - 2 * share);
+  tw.between = (one, other, share) => one + (other - one) * share;
+
   /** A small button that names a goal in its colour. */
   tw.goalChip = function (episode, goal) {
     const dot = tw.el("i", { css: { background: episode.colour(goal) } });

@@ -21,11 +21,10 @@
       this.ruler = tw.byId("ruler");
       this.cursor = tw.byId("cursor");
       this.veil = tw.byId("veil");
-      this.tip = tw.byId("tip");
       const count = episode.team.length;
       this.high = count <= 4 ? 38 : count <= 8 ? 30 : 22;
       this.sky.style.height = `${count * this.high}px`;
-      this.box.style.maxHeight = `max(${this.high * 4}px, min(34vh, 100vh - 620px))`;
+      this.box.style.maxHeight = `max(${this.high * 4}px, 34vh)`;
       this.from = 0;
       this.zoom = 1;
       this.chosen = null;
@@ -56,7 +55,7 @@
         canvas.addEventListener("pointermove", (event) => (this.dragging ? this.point(event, canvas) : this.hover(event, canvas)));
         canvas.addEventListener("pointerup", () => (this.dragging = false));
         canvas.addEventListener("pointercancel", () => (this.dragging = false));
-        canvas.addEventListener("pointerleave", () => this.hideTip());
+        canvas.addEventListener("pointerleave", () => tw.showTip([]));
       }
       tw.byId("chart").addEventListener("wheel", (event) => this.wheel(event), { passive: false });
       this.box.addEventListener("keydown", (event) => {
@@ -67,7 +66,7 @@
         this.choose(tw.clamp(next, 0, last));
         this.speak();
       });
-      this.box.addEventListener("blur", () => this.hideTip());
+      this.box.addEventListener("blur", () => tw.showTip([]));
     }
 
     // ---- where things are
@@ -107,7 +106,7 @@
     }
 
     point(event, canvas) {
-      this.hideTip();
+      tw.showTip([]);
       const box = canvas.getBoundingClientRect();
       const x = event.clientX - box.left;
       if (canvas === this.bars) {
@@ -132,7 +131,7 @@
       const box = canvas.getBoundingClientRect();
       const x = event.clientX - box.left;
       const y = event.clientY - box.top;
-      this.showTip(canvas === this.ruler ? this.onRuler(x, y) : this.onLane(x, y), event.clientX, event.clientY);
+      tw.showTip(canvas === this.ruler ? this.onRuler(x, y) : this.onLane(x, y), event.clientX, event.clientY);
     }
 
     onLane(x, y) {
@@ -147,19 +146,6 @@
       return x < GUTTER ? [] : tw.markInWords(this.episode, Math.floor((y - NUMBERS) / ROW), this.step(x), near);
     }
 
-    showTip(lines, x, y) {
-      if (!lines.length) return this.hideTip();
-      const [head, ...rest] = lines;
-      this.tip.replaceChildren(tw.el("strong", null, head), ...rest.map((line) => tw.el("div", null, line)));
-      this.tip.hidden = false;
-      const { width, height } = this.tip.getBoundingClientRect();
-      this.tip.style.left = `${tw.clamp(x + 14, 4, window.innerWidth - width - 8)}px`;
-      this.tip.style.top = `${y + 18 + height > window.innerHeight ? y - height - 12 : y + 18}px`;
-    }
-
-    hideTip() {
-      this.tip.hidden = true;
-    }
 
     /** For those who use the keyboard: the chosen agent's action at the cursor. */
     speak() {
@@ -168,7 +154,7 @@
       tw.byId("spoken").textContent = lines.join("; ");
       const box = this.box.getBoundingClientRect();
       const y = box.top + (this.chosen + 0.5) * this.high - this.box.scrollTop;
-      this.showTip(lines, box.left + this.x(this.at + 0.5), y);
+      tw.showTip(lines, box.left + this.x(this.at + 0.5), y);
     }
 
     // ---- drawing

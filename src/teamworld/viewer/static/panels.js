@@ -185,6 +185,9 @@
 
   const MARK = { next: "", running: "▸", done: "✓", failed: "✕", passed: "⤼", stopped: "…" };
 
+  /** How a plan ends whose actions are all over while its goal is not: ordinary, the agent plans again. */
+  const OPEN = "goal_open";
+
   class Team {
     constructor(episode, choose) {
       this.episode = episode;
@@ -224,7 +227,8 @@
         : [];
       const idle = !plan && span?.action.startsWith("wait(");
       const stray = span && !idle && (!plan || span.place === undefined) ? tw.el("li", { class: "running" }, tw.el("span", { class: "mark" }, MARK.running), tw.say(span.action)) : null;
-      const last = before ? tw.el("p", { class: before.status === "failed" ? "last bad" : "last" }, `last plan${before.goal ? ` for ${tw.say(before.goal)}` : ""}: ${tw.planEnd(before)} at step ${before.end}`) : null;
+      const isBad = before?.status === "failed" && before.ended !== OPEN;
+      const last = before ? tw.el("p", { class: isBad ? "last bad" : "last" }, `last plan${before.goal ? ` for ${tw.say(before.goal)}` : ""}: ${tw.planEnd(before)} at step ${before.end}`) : null;
       const list = plan || stray ? tw.el("ol", { class: "plan" }, stray, actions) : tw.el("p", { class: "last" }, t >= episode.steps ? "the episode is over" : idle ? "no plan, waits" : "no plan");
       return [head, list, last].filter(Boolean);
     }
@@ -237,7 +241,7 @@
     }
   }
 
-  tw.planEnd = (plan) => `${plan.status}${plan.ended && plan.ended !== plan.status ? ` (${plan.ended.replaceAll("_", " ")})` : ""}`;
+  tw.planEnd = (plan) => plan.ended === OPEN ? "carried out, goal still open" : `${plan.status}${plan.ended && plan.ended !== plan.status ? ` (${plan.ended.replaceAll("_", " ")})` : ""}`;
 
   /** Tabs of a panel; arrow keys move between them. */
   function tabs(panel, changed) {
@@ -275,11 +279,13 @@
       count("tab-talk", episode.messages.length);
       count("tab-joints", episode.joints.length);
       count("tab-failures", episode.failures.length);
+      const lists = [["talk", episode.messages], ["joints", episode.joints], ["failures", episode.failures]];
+      const full = lists.find(([, rows]) => rows.length)?.[0];
       for (const panel of document.querySelectorAll(".panel")) {
         const show = tabs(panel, () => this.update(position()));
-        const empty = panel.contains(tw.byId("talk")) && !episode.messages.length && episode.joints.length;
-        if (empty) show(tw.byId("tab-joints"));
+        if (panel.contains(tw.byId("talk"))) show(tw.byId(`tab-${full ?? "talk"}`));
       }
+      document.querySelector("main").classList.toggle("silent", full !== "talk"); // the team gets the room
     }
 
     /** Only what is on the page is brought up to date. */

@@ -16,6 +16,7 @@
       const jump = (step) => this.go(step);
       const choose = (place) => this.choose(place);
       this.stage = new tw.Stage(tw.byId("stage"), episode);
+      this.curves = new tw.Curves(episode, this.stage.drawer, jump);
       this.lanes = new tw.Lanes(episode, jump, choose);
       this.panels = new tw.Panels(episode, jump, choose, () => this.step);
       this.theme = tw.theme();
@@ -81,6 +82,8 @@
       document.body.classList.toggle("playing", this.playing);
       if (this.shown !== this.step) {
         this.shown = this.step;
+        this.stage.writeKey();
+        this.curves.draw(this.step, this.theme);
         this.panels.update(this.step);
         this.label();
       }
@@ -99,18 +102,23 @@
     }
 
     resize() {
-      // The picture takes the height that the rest of the page leaves.
-      const rest = document.querySelector("header").offsetHeight + document.querySelector(".time").offsetHeight;
-      document.documentElement.style.setProperty("--rest", `${rest + 72}px`);
+      // The picture takes the height that the head and the controls leave; the lanes may go on below.
+      const parts = ["header", ".bar", ".curves", ".transport", "#ruler"].map((part) => document.querySelector(part).offsetHeight);
+      document.documentElement.style.setProperty("--rest", `${parts.reduce((sum, high) => sum + high, 0) + 84}px`);
       this.stage.resize();
+      this.redraw();
+    }
+
+    /** Draw everything anew at the same moment. */
+    redraw() {
       this.lanes.draw(this.theme);
+      this.shown = -1;
       this.want();
     }
 
     recolour() {
       this.theme = tw.theme();
-      this.lanes.draw(this.theme);
-      this.want();
+      this.redraw();
     }
 
     // ---- the address remembers the step
@@ -152,10 +160,7 @@
       const speed = tw.byId("speed");
       for (const factor of SPEEDS) speed.append(tw.el("option", { value: factor, selected: factor === this.speed }, `${factor}×`));
       speed.addEventListener("change", () => (this.speed = Number(speed.value)));
-      this.stage.canvas.addEventListener("click", (event) => {
-        const place = this.stage.hit(event.offsetX, event.offsetY);
-        this.choose(place === this.chosen ? null : place);
-      });
+      this.stage.listen(() => this.redraw(), (place) => this.choose(place === this.chosen ? null : place));
       addEventListener("hashchange", () => this.readFragment());
     }
 

@@ -1,6 +1,9 @@
 "use strict";
-// The picture of the world at a moment, between two frames while it plays.
+// The picture of the world at a moment, between two frames while it plays: its layers, its key, its zoom, and words on
+// what is under the pointer. A drawer says what it has of these.
 (function (tw) {
+  const CLOSEST = 16;
+
   class Stage {
     constructor(canvas, episode) {
       this.canvas = canvas;
@@ -8,6 +11,11 @@
       this.drawer = Object.hasOwn(tw.drawers, episode.world) ? tw.drawers[episode.world] : null;
       this.size = 0;
       this.drawn = null;
+      this.view = { zoom: 1, x: 0.5, y: 0.5 }; // the middle of what is shown, as shares of the map
+      this.layers = this.drawer?.layers?.(episode) ?? [];
+      this.layer = this.layers[0]?.id ?? null;
+      this.key = tw.byId("key");
+      this.key.hidden = !this.drawer?.key;
     }
 
     /** Fill the box that the page has for it; false if nothing changed. */
@@ -30,6 +38,8 @@
         share: p - t,
         theme,
         chosen,
+        layer: this.layer,
+        view: this.view,
         frame: episode.frame(t),
         next: episode.frame(t + 1),
         joints: t < episode.steps ? episode.jointsAt(t) : [],
@@ -44,8 +54,23 @@
     draw(p, theme, chosen) {
       if (!this.drawer || this.size <= 0) return;
       const pen = tw.fit(this.canvas, this.size, this.size);
-      const moment = this.moment(p, theme, chosen);
-      this.drawn = this.drawer.draw(pen, this.size, moment, this.episode);
+      this.shown = this.moment(p, theme, chosen);
+      this.drawn = this.drawer.draw(pen, this.size, this.shown, this.episode);
+    }
+
+    /** Write the key anew: rows of {head}, or {words, samples, soft}, whose samples are colours or drawn by a call. */
+    writeKey() {
+      if (this.key.hidden || !this.shown) return;
+      this.key.replaceChildren(...this.drawer.key(this.shown, this.episode).map((row) => {
+        if (row.head) return tw.el("h2", null, row.head);
+        const samples = (row.samples ?? []).map((sample) => {
+          if (typeof sample === "string") return tw.el("i", { css: { background: sample } });
+          const canvas = tw.el("canvas");
+          sample(tw.fit(canvas, 18, 18), 18);
+          return canvas;
+        });
+        return tw.el("p", { class: row.soft ? "soft" : null }, tw.el("span", { class: "samples" }, samples), tw.el("span", null, row.words));
+      }));
     }
 
     /** Place in the team of the agent at a point of the canvas, null if there is none. */
@@ -57,6 +82,77 @@
         if (far <= Math.max(spot.radius, 9) && (best === null || far < best.far)) best = { place, far };
       }
       return best && best.place;
+    }
+
+    /** Words on what is at a point of the canvas. */
+    wordsAt(x, y) {
+      return this.shown && this.drawer?.label ? this.drawer.label(this.shown, this.episode, x, y, this.size) : [];
+    }
+
+    /** Show more or less of the map; what is at a point of the canvas stays there. */
+    zoomAt(factor, x, y) {
+      const { view, size } = this;
+      const zoom = tw.clamp(view.zoom * factor, 1, CLOSEST);
+      const part = 1 / view.zoom - 1 / zoom;
+      view.x += (x / size - 0.5) * part;
+      view.y += (y / size - 0.5) * part;
+      view.zoom = zoom;
+      this.move(0, 0);
+    }
+
+    /** Move the map by pixels, as far as it goes. */
+    move(right, down) {
+      const { view, size } = this;
+      const half = 0.5 / view.zoom;
+      view.x = tw.clamp(view.x - right / size / view.zoom, half, 1 - half);
+      view.y = tw.clamp(view.y - down / size / view.zoom, half, 1 - half);
+    }
+
+    /** Listen to the pointer; `changed` is called when the picture has to be drawn anew, `clicked` with a place or null. */
+    listen(changed, clicked) {
+      const { canvas } = this;
+      let held = null;
+      canvas.addEventListener("pointermove", (event) => {
+        if (held && event.buttons && this.drawer?.zooms) {
+          this.move(event.clientX - held.x, event.clientY - held.y);
+          held.far += Math.hypot(event.clientX - held.x, event.clientY - held.y);
+          Object.assign(held, { x: event.clientX, y: event.clientY });
+          changed();
+        }
+        tw.showTip(event.buttons ? [] : this.wordsAt(event.offsetX, event.offsetY), event.clientX, event.clientY);
+      });
+      canvas.addEventListener("pointerdown", (event) => (held = { x: event.clientX, y: event.clientY, far: 0 }));
+      canvas.addEventListener("pointerleave", () => tw.showTip([]));
+      canvas.addEventListener("click", (event) => {
+        if (!held || held.far < 5) clicked(this.hit(event.offsetX, event.offsetY));
+      });
+      this.chooseLayer(changed);
+      if (!this.drawer?.zooms) return;
+      tw.byId("closer").hidden = false;
+      const zoom = (factor, x, y) => {
+        this.zoomAt(factor, x, y);
+        changed();
+      };
+      canvas.addEventListener("wheel", (event) => {
+        if (!event.ctrlKey) return; // the wheel alone moves the page
+        event.preventDefault();
+        zoom(event.deltaY < 0 ? 1.25 : 0.8, event.offsetX, event.offsetY);
+      }, { passive: false });
+      for (const [id, factor] of [["near", 1.6], ["far", 1 / 1.6], ["whole", 0]]) {
+        tw.byId(id).addEventListener("click", () => zoom(factor, this.size / 2, this.size / 2));
+      }
+    }
+
+    chooseLayer(changed) {
+      if (!this.drawer?.layers) return;
+      const select = tw.byId("layer");
+      tw.byId("layers").hidden = this.layers.length < 2;
+      tw.byId("note").textContent = this.drawer.note?.(this.episode) ?? "";
+      select.append(...this.layers.map(({ id, words }) => tw.el("option", { value: id }, words)));
+      select.addEventListener("change", () => {
+        this.layer = select.value;
+        changed();
+      });
     }
   }
 

@@ -74,7 +74,9 @@ _PLUS: Final = [
 ]
 
 #: All that a picture needs beside its data. ``shapes`` are convex polygons round (0, 0), y downwards, that reach about
-#: 1 far; ``legend`` names the colours of codes; ``sees`` are the cells to each side that a kind reveals and observes.
+#: 1 far; ``fills`` are the colours of those that are no agents; ``legend`` names the colours of codes; ``sees`` are the
+#: cells to each side that a kind reveals and observes; ``haze`` is how far the colours of unseen cells fade; ``rank``
+#: says which of the codes in one pixel is shown, so that fire is never lost; ``plain`` codes are not shaded.
 STYLE: Final[Mapping[str, Any]] = {
     "colours": COLOURS.tolist(),
     "meanings": [*MEANINGS, "cleared by the team"],
@@ -91,6 +93,8 @@ STYLE: Final[Mapping[str, Any]] = {
     "fills": {"civilian": [86, 180, 233], "dead": [120, 120, 120]},
     "wind": [20, 40, 70],
     "haze": 0.62,
+    "rank": [0, *(2, 2, 2, 2), *(1, 1, 1, 1), 9, 10, 5, 4, 6, 8, 7, 3],
+    "plain": [0, 9, 10, 11, 13, 14, 15],
     "legend": [
         [[5, 6, 7, 8], "0 to 3 trees"],
         [[1, 4], "wet ground"],

@@ -34,11 +34,8 @@ AGENT, INK = (255, 255, 255), (20, 24, 28)
 WIND_SIDE: Final = 56
 _FINE: Final = 4  # shapes are sampled so many times finer than pixels
 
-#: Of the codes: which of those that share a pixel is shown. What burns is never lost on a large map.
-_RANK: Final = np.array([0, *(2, 2, 2, 2), *(1, 1, 1, 1), 9, 10, 5, 4, 6, 8, 7, 3], np.uint16)
-_OF_RANK: Final = len(COLOURS) * _RANK + np.arange(len(COLOURS), dtype=np.uint16)
-#: Codes that the relief does not shade: what burns or burnt, water, buildings.
-_PLAIN: Final = np.isin(np.arange(len(COLOURS)), [0, 9, 10, 11, 13, 14, 15])
+_RANK: Final = len(COLOURS) * np.array(STYLE["rank"], np.uint16) + np.arange(len(COLOURS), dtype=np.uint16)
+_PLAIN: Final = np.isin(np.arange(len(COLOURS)), STYLE["plain"])
 
 
 class Sizes(NamedTuple):
@@ -131,7 +128,7 @@ def paint_land(static: Static, codes: Codes, seen: Codes | None = None, part: Pa
     offsets = np.arange(part.side) * part.cells // part.side
     rows, columns = offsets + part.top, offsets + part.left
     if part.side < part.cells:
-        ranks = np.maximum.reduceat(np.maximum.reduceat(_OF_RANK[codes], rows, axis=0), columns, axis=1)
+        ranks = np.maximum.reduceat(np.maximum.reduceat(_RANK[codes], rows, axis=0), columns, axis=1)
         shown = (ranks % len(COLOURS)).astype(np.uint8)
     else:
         shown = codes[np.ix_(rows, columns)]

@@ -22,7 +22,7 @@ from teamworld.worlds.base.options import read_options
 from teamworld.worlds.base.team_world import TeamWorld
 from teamworld.worlds.base.views import FactsFrame, FactsView, check_form
 from teamworld.worlds.contract import WAIT, Goal, Outcome, StepResult, Verdict, WorldSpec
-from teamworld.worlds.wildfire import draw, observe, physics, text
+from teamworld.worlds.wildfire import drawing_data, observe, physics, text
 from teamworld.worlds.wildfire.domain import WildfireDomain
 from teamworld.worlds.wildfire.goals import (
     GoalTracker,
@@ -144,7 +144,7 @@ class WildfireWorld(TeamWorld[RunningSkill]):
             task=text.task_text(task, instance, options.score),
             memory="team" if options.shared_map else "agent",
             options=options.model_dump(),
-            static=draw.static(instance),
+            static=drawing_data.static(instance),
         )
         self.reset(0)
 
@@ -222,7 +222,7 @@ class WildfireWorld(TeamWorld[RunningSkill]):
 
     def snapshot(self) -> Mapping[str, Any]:
         """Return what ``draw`` needs of this moment."""
-        return draw.snapshot(self._incident)
+        return drawing_data.snapshot(self._incident)
 
     def _shown(self, agent: AgentId, form: str) -> str:
         row = self._names.index(agent)
@@ -380,6 +380,7 @@ class WildfireOptions(BaseModel):
 OPTIONS = WildfireOptions
 
 failures = find_failures
+STYLE = drawing_data.STYLE
 
 
 def step_limit(level: str, options: Mapping[str, object]) -> int:

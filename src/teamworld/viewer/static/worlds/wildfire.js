@@ -1,149 +1,389 @@
 "use strict";
-// Wildfire: the land in colours, what burns from light to dark, agents told apart by their shapes, civilians as crosses.
-// An agent has the colour of the goal that it works on. Data and colours are those of the world's draw.py.
+// Wildfire: the land under the light of its relief, wind, people and agents, and what was not seen drawn faintly. Colours,
+// shapes and words come with the page (`episode.style`, the world's drawing_data.py). An agent has the colour of its goal.
 (function (tw) {
-  const COLOURS = [
-    [255, 255, 255],
-    [188, 205, 220], [150, 188, 204], [110, 158, 180], [70, 122, 150], // wet ground, 0 to 3 trees
-    [238, 233, 219], [204, 221, 184], [146, 185, 136], [88, 139, 94], // dry ground
-    [255, 221, 51], [232, 84, 16], [124, 64, 86], [46, 42, 42], // ignited, on fire, smouldering, burnt out
-    [0, 92, 175], [177, 96, 160], [255, 255, 255], // water, building
-  ];
-  const NAMES = { 9: "ignited", 10: "on fire" };
-  const CIVILIAN = "#56b4e9";
-  const CARRIED = 1;
-  const DEAD = 3;
-  const REACH = { firefighter: 10, bulldozer: 10, drone: 25, helicopter: 30 };
+  const [IGNITED, ON_FIRE, BURNT_OUT, CIVILIAN_CODE] = [9, 10, 12, 15];
+  const [CARRIED, DEAD] = [1, 3];
+  const STATES = ["free", "carried", "safe", "dead"];
+  const COMPASS = ["E", "SE", "S", "SW", "W", "NW", "N", "NE"];
+  const [TEAM, TRUTH] = ["team", "truth"];
   const starts = new WeakMap();
+  const memories = new WeakMap();
   let land = null;
 
-  const ease = (share) => share * share * (3 - 2 * share);
-  const between = (one, other, share) => one + (other - one) * share;
+  const rgb = ([red, green, blue]) => `rgb(${red},${green},${blue})`;
+  const burns = (code) => code === IGNITED || code === ON_FIRE;
 
-  /** The codes of all cells at a moment, row by row. */
-  function codes(frame, episode) {
+  /** The codes of all cells at the start, row by row. */
+  function untouched(episode) {
     if (!starts.has(episode)) starts.set(episode, Uint8Array.from(episode.static.land.join(""), (digit) => parseInt(digit, 16)));
-    const cells = starts.get(episode).slice();
+    return starts.get(episode);
+  }
+
+  /** The codes of all cells at a moment. */
+  function codes(frame, episode) {
+    const cells = untouched(episode).slice();
     for (let k = 0; k < frame.land.length; k += 3) cells.fill(frame.land[k + 2], frame.land[k], frame.land[k] + frame.land[k + 1]);
     return cells;
   }
 
-  /** The land, a pixel a cell, kept until another moment is drawn. */
-  function ground(moment, episode) {
-    if (land && land.frame === moment.frame) return land.canvas;
-    const side = episode.static.size;
-    const canvas = land?.canvas ?? document.createElement("canvas");
+  // ---- what was seen: as the world's sightings have it, worked out from where the agents were
+
+  /** Whole numbers from one to another in so many steps, halves upward. */
+  const along = (from, to, k, steps) => from + Math.floor((2 * (to - from) * k + steps) / (2 * steps));
+
+  /** Call back for each cell that an agent sees who went straight from one cell to another. */
+  function sweep([x0, y0], [x1, y1], reach, size, call) {
+    if (y0 > y1) [x0, y0, x1, y1] = [x1, y1, x0, y0];
+    const steps = Math.max(Math.abs(x1 - x0), y1 - y0, 1);
+    for (let k = 0; k <= steps; k++) {
+      const [x, y] = [along(x0, x1, k, steps), along(y0, y1, k, steps)];
+      for (let row = Math.max(0, y - reach); row <= Math.min(size - 1, y + reach); row++)
+        for (let column = Math.max(0, x - reach); column <= Math.min(size - 1, x + reach); column++) call(row * size + column);
+    }
+  }
+
+  /** What the team, or the agent in a place of it, has seen until moment t: codes as they were when last seen, 0 if never. */
+  function memory(episode, who, t) {
+    const { size, kinds } = episode.static;
+    let kept = memories.get(episode);
+    if (!kept || kept.who !== who || kept.t > t) kept = { who, t: -1, cells: new Uint8Array(size * size) };
+    memories.set(episode, kept);
+    while (kept.t < t) {
+      kept.t += 1;
+      const frame = episode.frames[kept.t];
+      const before = episode.frames[Math.max(0, kept.t - 1)];
+      const now = codes(frame, episode);
+      for (const [x, y, state] of frame.civilians) if (state !== CARRIED && state !== DEAD) now[y * size + x] = CIVILIAN_CODE;
+      frame.agents.forEach((place, agent) => {
+        if (!place || (who !== null && who !== agent)) return;
+        const reach = episode.style.sees[kinds[agent]][0];
+        sweep(before.agents[agent] ?? place, place, reach, size, (cell) => (kept.cells[cell] = now[cell]));
+      });
+    }
+    return kept.cells;
+  }
+
+  const whose = (layer) => (layer === TEAM || layer === TRUTH ? null : Number(layer));
+
+  /** The codes that are shown, and which of them were seen (null: all). */
+  function shown(moment, episode) {
+    const seen = memory(episode, whose(moment.layer ?? TRUTH), moment.t);
+    return (moment.layer ?? TRUTH) === TRUTH ? { cells: codes(moment.frame, episode), seen } : { cells: seen, seen: null };
+  }
+
+  // ---- the map
+
+  /** How the drawn square lies on the map. */
+  function plan(size, moment, episode) {
+    const { zoom, x, y } = moment.view ?? { zoom: 1, x: 0.5, y: 0.5 };
+    const cell = (size * zoom) / episode.static.size;
+    const [left, top] = [x, y].map((middle) => middle * size * zoom - size / 2);
+    const spot = (column, row) => [(column + 0.5) * cell - left, (row + 0.5) * cell - top];
+    return { size, cell, left, top, spot, whole: size * zoom, symbol: tw.clamp(size / 42, 14, 18) };
+  }
+
+  /** How light the ground is in each place of the lattice of the relief; null in logs without one. */
+  function lights({ relief }, { shades }) {
+    if (!relief) return null;
+    const [dark, light, steps] = shades;
+    return Float32Array.from(relief.join(""), (digit) => dark + ((light - dark) * digit) / (steps - 1));
+  }
+
+  /** The land, a pixel a cell (fewer where cells are smaller than pixels), kept until something in it changes. */
+  function ground(moment, episode, pixels) {
+    const { static: fixed, style } = episode;
+    const side = Math.min(fixed.size, Math.ceil(pixels));
+    const key = [moment.t, moment.layer, side].join();
+    if (land && land.episode === episode && land.key === key) return land.canvas;
+    const { cells, seen } = shown(moment, episode);
+    const canvas = document.createElement("canvas");
     canvas.width = canvas.height = side;
     const pen = canvas.getContext("2d");
     const image = pen.createImageData(side, side);
-    codes(moment.frame, episode).forEach((code, cell) => image.data.set([...COLOURS[code], 255], 4 * cell));
+    const picked = pick(cells, fixed.size, side, style.rank);
+    const light = lights(fixed, style);
+    const points = fixed.relief?.length ?? 0;
+    picked.forEach((cell, at) => {
+      const code = cells[cell];
+      const [row, column] = [Math.floor(cell / fixed.size), cell % fixed.size];
+      const lit = light && !style.plain.includes(code) ? light[Math.floor((row * points) / fixed.size) * points + Math.floor((column * points) / fixed.size)] : 1;
+      const haze = seen && !seen[cell] ? style.haze * (burns(code) ? 0.5 : 1) : 0;
+      for (let part = 0; part < 3; part++) image.data[4 * at + part] = tw.between(style.colours[code][part] * lit, style.colours[0][part], haze);
+      image.data[4 * at + 3] = 255;
+    });
     pen.putImageData(image, 0, 0);
-    land = { frame: moment.frame, canvas };
+    land = { episode, key, canvas };
     return canvas;
   }
 
-  function targets(pen, cell, episode) {
-    pen.lineWidth = tw.clamp(cell * 0.12, 1, 2.5);
-    pen.strokeStyle = "#000000";
-    for (const [x, y] of episode.static.targets) pen.strokeRect(x * cell, y * cell, cell, cell);
-    if (!episode.static.target) return;
-    const [x, y] = episode.static.target.map((at) => (at + 0.5) * cell);
-    const radius = Math.max(7, cell * 0.6);
-    pen.beginPath();
-    for (let point = 0; point < 10; point++) {
-      const angle = (Math.PI * point) / 5 - Math.PI / 2;
-      const far = point % 2 ? radius * 0.45 : radius;
-      pen.lineTo(x + far * Math.cos(angle), y + far * Math.sin(angle));
+  /** For each pixel its cell; of several the one that matters most, so that what burns is never lost. */
+  function pick(cells, size, side, rank) {
+    if (side === size) return Uint32Array.from(cells, (_, cell) => cell);
+    const picked = new Uint32Array(side * side).fill(cells.length);
+    for (let cell = 0; cell < cells.length; cell++) {
+      const at = Math.floor((Math.floor(cell / size) * side) / size) * side + Math.floor(((cell % size) * side) / size);
+      if (picked[at] === cells.length || rank[cells[cell]] > rank[cells[picked[at]]]) picked[at] = cell;
     }
-    pen.closePath();
-    pen.fillStyle = "#ffffff";
-    pen.fill();
-    pen.stroke();
+    return picked;
   }
 
-  function civilians(pen, cell, moment) {
-    const wide = Math.max(3, cell * 0.28);
-    const { frame, next, share } = moment;
-    frame.civilians.forEach(([x, y, state], place) => {
-      if (state === CARRIED || state === DEAD) return;
-      const to = next.civilians[place] ?? [x, y];
-      const left = (between(x, to[0], ease(share)) + 0.5) * cell;
-      const top = (between(y, to[1], ease(share)) + 0.5) * cell;
-      for (const [colour, rim] of [["#101010", 1], [CIVILIAN, 0]]) {
-        pen.fillStyle = colour;
-        pen.fillRect(left - wide - rim, top - wide / 3 - rim, 2 * (wide + rim), 2 * (wide / 3 + rim));
-        pen.fillRect(left - wide / 3 - rim, top - wide - rim, 2 * (wide / 3 + rim), 2 * (wide + rim));
+  function arrow(pen, x, y, [east, south], room, colour) {
+    const speed = Math.hypot(east, south);
+    if (speed < 0.5) return;
+    const half = (Math.min(speed / 15, 1) * room) / 2;
+    const [far, wide] = [Math.min(5 + room / 20, half), Math.min(2.5 + room / 40, half * 0.6)];
+    pen.save();
+    pen.translate(x, y);
+    pen.rotate(Math.atan2(south, east));
+    pen.strokeStyle = pen.fillStyle = colour;
+    pen.lineWidth = 1 + room / 65;
+    pen.beginPath();
+    pen.moveTo(-half, 0);
+    pen.lineTo(half - far * 0.8, 0);
+    pen.stroke();
+    pen.beginPath();
+    for (const [right, down] of [[half, 0], [half - far, -wide], [half - far, wide]]) pen.lineTo(right, down);
+    pen.fill();
+    pen.restore();
+  }
+
+  function wind(pen, map, episode) {
+    const field = episode.static.wind;
+    if (!field) return;
+    const room = map.whole / field.length;
+    const every = Math.max(1, Math.ceil(54 / room));
+    pen.globalAlpha = 0.6;
+    for (let row = every >> 1; row < field.length; row += every)
+      for (let column = every >> 1; column < field.length; column += every)
+        arrow(pen, (column + 0.5) * room - map.left, (row + 0.5) * room - map.top, field[row][column], Math.min(room * every, 110), rgb(episode.style.wind));
+    pen.globalAlpha = 1;
+  }
+
+  function targets(pen, map, { targets: cells, target }) {
+    const half = Math.max(map.cell / 2, 4);
+    pen.strokeStyle = "#000000";
+    for (const [places, far, thick] of [[cells, half, 1.6], [target ? [target] : [], half * 2.2, 3]]) {
+      pen.lineWidth = thick;
+      for (const place of places) {
+        const [x, y] = map.spot(...place);
+        pen.strokeRect(x - far, y - far, 2 * far, 2 * far);
       }
+    }
+  }
+
+  /** A bar of a round length, at most a quarter of what is shown. */
+  function scale(pen, map, { cell_m: metres }) {
+    if (!metres) return;
+    const most = (map.size / map.cell) * metres * 0.25;
+    const power = 10 ** Math.floor(Math.log10(most));
+    const best = [5, 2, 1].find((part) => part * power <= most) * power;
+    const across = (best / metres) * map.cell;
+    const words = best >= 1000 ? `${best / 1000} km` : `${best} m`;
+    pen.font = "600 12px system-ui, sans-serif";
+    pen.fillStyle = "#ffffffe6";
+    pen.fillRect(6, map.size - 31, Math.max(across, pen.measureText(words).width) + 14, 25);
+    pen.fillStyle = "#10151a";
+    pen.fillRect(12, map.size - 12, across, 2.5);
+    pen.textAlign = "left";
+    pen.textBaseline = "alphabetic";
+    pen.fillText(words, 12, map.size - 17);
+  }
+
+  // ---- agents and civilians
+
+  function shape(pen, style, kind, x, y, radius, fill, thick) {
+    pen.beginPath();
+    for (const polygon of style.shapes[kind]) {
+      polygon.forEach(([right, down], k) => (k ? pen.lineTo(x + right * radius, y + down * radius) : pen.moveTo(x + right * radius, y + down * radius)));
+      pen.closePath();
+    }
+    pen.lineWidth = 2 * thick;
+    pen.lineJoin = "round";
+    pen.strokeStyle = "#10151a";
+    pen.stroke();
+    pen.fillStyle = fill;
+    pen.fill();
+  }
+
+  /** Groups as the world's drawing_data.group_units makes them: a unit joins the first group that begins near it. */
+  function groups(units, near) {
+    const found = [];
+    for (const unit of units) {
+      const group = found.find(([first]) => Math.abs(first.x - unit.x) < near && Math.abs(first.y - unit.y) < near);
+      if (group) group.push(unit);
+      else found.push([unit]);
+    }
+    return found;
+  }
+
+  /** The agents that are drawn, between two frames. */
+  function team({ frame, next, share }, { static: fixed }) {
+    const units = [];
+    frame.agents.forEach((from, row) => {
+      if (!from || frame.aboard[row] !== null) return;
+      const to = next.agents[row] ?? from;
+      const [x, y] = [0, 1].map((axis) => tw.between(from[axis], to[axis], tw.ease(share)));
+      units.push({ row, kind: fixed.kinds[row], x, y });
+    });
+    return units;
+  }
+
+  /** The civilians that are drawn: as they are, or where they were last seen. */
+  function people(moment, episode) {
+    const { frame, next, share } = moment;
+    if ((moment.layer ?? TRUTH) !== TRUTH) {
+      const { size } = episode.static;
+      const places = [];
+      shown(moment, episode).cells.forEach((code, cell) => {
+        if (code === CIVILIAN_CODE) places.push({ row: null, kind: "civilian", x: cell % size, y: Math.floor(cell / size) });
+      });
+      return places;
+    }
+    return frame.civilians.flatMap(([x, y, state], row) => {
+      if (state === CARRIED) return [];
+      const to = next.civilians[row] ?? [x, y];
+      return [{ row, kind: state === DEAD ? "dead" : "civilian", x: tw.between(x, to[0], tw.ease(share)), y: tw.between(y, to[1], tw.ease(share)) }];
     });
   }
 
-  /** The outline of an agent of a kind. */
-  function outline(pen, kind, { x, y, radius }) {
-    pen.beginPath();
-    if (kind === "firefighter") pen.arc(x, y, radius, 0, 2 * Math.PI);
-    else if (kind === "bulldozer") pen.rect(x - radius * 0.88, y - radius * 0.88, radius * 1.76, radius * 1.76);
-    else {
-      const points = kind === "drone" ? [[0, -1.2], [1.2, 0], [0, 1.2], [-1.2, 0]] : [[0, -1.15], [1.15, 0.9], [-1.15, 0.9]];
-      for (const [right, down] of points) pen.lineTo(x + right * radius, y + down * radius);
-      pen.closePath();
+  /** Draw a group: a symbol for each kind, with how many if there are several, else the agent's number. */
+  function drawGroup(pen, map, group, moment, episode, spots) {
+    const { style } = episode;
+    const kinds = Object.keys(style.shapes).map((kind) => group.filter((unit) => unit.kind === kind)).filter((units) => units.length);
+    const several = map.symbol * 1.45;
+    const wide = kinds.map((units) => (units.length > 1 ? several : map.symbol) + 2);
+    const [middle, y] = map.spot(...["x", "y"].map((axis) => group.reduce((sum, unit) => sum + unit[axis], 0) / group.length));
+    let x = middle - wide.reduce((sum, one) => sum + one) / 2;
+    kinds.forEach((units, k) => {
+      const [{ kind, row }] = units;
+      const isAgent = !Object.hasOwn(style.fills, kind);
+      const radius = wide[k] / 2 - 1;
+      x += wide[k] / 2;
+      const aims = isAgent ? [...new Set(units.map((unit) => moment.team[unit.row]?.aim ?? null))] : [];
+      const fill = isAgent ? (aims.length === 1 && aims[0] ? episode.colour(aims[0]) : "#ffffff") : rgb(style.fills[kind]);
+      const isChosen = isAgent && units.some((unit) => unit.row === moment.chosen);
+      shape(pen, style, kind, x, y, radius, fill, isChosen ? 3 : 1.4);
+      const words = units.length > 1 ? `×${units.length}` : isAgent && radius >= 7 ? String(row) : "";
+      pen.font = `700 ${Math.max(9, radius * (words.length > 2 ? 0.85 : 1))}px system-ui, sans-serif`;
+      pen.textAlign = "center";
+      pen.textBaseline = "middle";
+      pen.fillStyle = fill.startsWith("#") ? tw.inkOn(fill) : "#10151a";
+      pen.fillText(words, x, y + (kind === "helicopter" ? radius * 0.25 : 0.5));
+      if (isAgent) for (const unit of units) spots[unit.row] = { x, y, radius };
+      x += wide[k] / 2;
+    });
+  }
+
+  /** The square that the chosen agent observes, and the one that it reveals. */
+  function windows(pen, map, moment, episode) {
+    const place = moment.frame.agents[moment.chosen];
+    if (!place) return;
+    episode.style.sees[episode.static.kinds[moment.chosen]].forEach((reach, k) => {
+      const [x, y] = map.spot(...place);
+      const half = (reach + 0.5) * map.cell;
+      pen.setLineDash(k ? [5, 4] : []);
+      for (const [colour, thick] of [["#ffffffb0", 3], ["#10151a", 1.4]]) {
+        pen.strokeStyle = colour;
+        pen.lineWidth = thick;
+        pen.strokeRect(x - half, y - half, 2 * half, 2 * half);
+      }
+    });
+    pen.setLineDash([]);
+  }
+
+  // ---- words
+
+  const towards = ([east, south]) => COMPASS[Math.round((Math.atan2(south, east) * 4) / Math.PI + 8) % 8];
+  const speed = (blow) => `${Math.round(Math.hypot(...blow))} m/s to the ${towards(blow)}`;
+
+  function keyOf(moment, episode) {
+    const { static: fixed, style } = episode;
+    const { frame } = moment;
+    const symbol = (kind) => (pen, size) => shape(pen, style, kind, size / 2, size / 2, size * 0.36, style.fills[kind] ? rgb(style.fills[kind]) : "#ffffff", 1.2);
+    const rows = [{ head: "left" }];
+    for (const kind of Object.keys(style.shapes).filter((one) => fixed.kinds.includes(one))) {
+      const all = fixed.kinds.filter((one) => one === kind).length;
+      const left = frame.agents.filter((place, row) => place && fixed.kinds[row] === kind).length;
+      rows.push({ samples: [symbol(kind)], words: `${left} of ${tw.plural(all, kind)}` });
     }
+    if (frame.civilians.length) {
+      const count = STATES.map((word, state) => [frame.civilians.filter((one) => one[2] === state).length, word]).filter(([number]) => number);
+      rows.push({ samples: [symbol("civilian")], words: count.map(([number, word]) => `${number} ${word}`).join(", ") });
+    }
+    if (frame.counts) {
+      const [burning, caught, lost, cut] = frame.counts;
+      const houses = untouched(episode).filter((code) => code === 14).length;
+      if (houses) rows.push({ samples: [rgb(style.colours[14])], words: `${houses - lost} of ${tw.plural(houses, "house")}` });
+      rows.push({ head: "fire" });
+      rows.push({ samples: [rgb(style.colours[ON_FIRE])], words: `${tw.plural(burning, "cell")} burn${burning === 1 ? "s" : ""}, ${caught} caught` });
+      rows.push({ samples: [rgb(style.colours[16])], words: `${tw.plural(cut, "tree")} cut` });
+      if (frame.wind) rows.push({ samples: [(pen, size) => arrow(pen, size / 2, size / 2, frame.wind.map((part) => (15 * part) / (Math.hypot(...frame.wind) || 1)), size, moment.theme.ink)], words: speed(frame.wind) });
+    }
+    rows.push({ head: "map" });
+    for (const [group, words] of style.legend) rows.push({ samples: group.map((code) => rgb(style.colours[code])), words, soft: true });
+    if (fixed.wind) rows.push({ samples: [(pen, size) => arrow(pen, size / 2, size / 2, [15, 0], size, rgb(style.wind))], words: "wind, longer is stronger", soft: true });
+    if (fixed.relief) rows.push({ words: "light from the north-west shows the relief", soft: true });
+    rows.push({ words: "×3: three stand together", soft: true });
+    return rows;
   }
 
   tw.drawers.wildfire = {
+    zooms: true,
+    layers: (episode) => [
+      { id: TRUTH, words: "everything; what the team has not seen is faint" },
+      { id: TEAM, words: "what the team has seen, as last seen" },
+      ...episode.team.map((lane, place) => ({ id: String(place), words: `what ${tw.say(lane.name)} has seen, as last seen` })),
+    ],
+    curves: (episode) => {
+      const burning = episode.frames.filter((frame) => frame.counts).map((frame) => frame.counts[0]);
+      return burning.some(Boolean) ? [{ name: "burning cells", values: burning, colour: "fail" }] : [];
+    },
+    key: keyOf,
     /** Draw a moment; returns where the agents were drawn. */
     draw(pen, size, moment, episode) {
-      const { static: fixed } = episode;
-      const { frame, next, share, theme } = moment;
-      const cell = size / fixed.size;
+      const map = plan(size, moment, episode);
       pen.imageSmoothingEnabled = false;
-      pen.drawImage(ground(moment, episode), 0, 0, size, size);
-      targets(pen, cell, episode);
-      civilians(pen, cell, moment);
-      const radius = tw.clamp(cell * 0.42, moment.team.length > 64 ? 2.5 : 5.5, 14);
-      const agents = frame.agents.map((from, place) => {
-        if (!from) return { x: -99, y: -99, radius: 0 };
-        const to = next.agents[place] ?? from;
-        const [x, y] = [0, 1].map((axis) => (between(from[axis], to[axis], ease(share)) + 0.5) * cell);
-        return { x, y, radius };
-      });
-      const chosen = agents[moment.chosen];
-      if (chosen && chosen.radius) {
-        const side = (REACH[fixed.kinds[moment.chosen]] * 2 + 1) * cell;
-        pen.setLineDash([5, 4]);
-        pen.lineWidth = 1.5;
-        pen.strokeStyle = "#101010";
-        pen.strokeRect(chosen.x - side / 2, chosen.y - side / 2, side, side);
-        pen.setLineDash([]);
-      }
-      pen.textAlign = "center";
-      pen.textBaseline = "middle";
-      agents.forEach((spot, place) => {
-        if (!spot.radius || frame.aboard[place] !== null) return;
-        const { aim } = moment.team[place];
-        const colour = aim ? episode.colour(aim) : "#ffffff";
-        outline(pen, fixed.kinds[place], spot);
-        pen.fillStyle = colour;
-        pen.fill();
-        pen.lineWidth = place === moment.chosen ? 2.8 : 1.3;
-        pen.strokeStyle = "#101010";
-        pen.stroke();
-        if (radius < 7 && place !== moment.chosen) return;
-        pen.font = `700 ${Math.max(8, radius * 0.95)}px system-ui, sans-serif`;
-        pen.fillStyle = tw.inkOn(colour);
-        pen.fillText(String(place), spot.x, spot.y + 0.5);
-      });
-      pen.strokeStyle = theme.line;
-      pen.lineWidth = 1;
-      pen.strokeRect(0.5, 0.5, size - 1, size - 1);
+      pen.fillStyle = moment.theme.card;
+      pen.fillRect(0, 0, size, size);
+      pen.drawImage(ground(moment, episode, map.whole * (window.devicePixelRatio || 1)), -map.left, -map.top, map.whole, map.whole);
+      wind(pen, map, episode);
+      targets(pen, map, episode.static);
+      windows(pen, map, moment, episode);
+      const agents = moment.frame.agents.map(() => ({ x: -99, y: -99, radius: 0 }));
+      for (const units of [people(moment, episode), team(moment, episode)])
+        for (const group of groups(units, (map.symbol + 2) / map.cell)) drawGroup(pen, map, group, moment, episode, agents);
+      scale(pen, map, episode.static);
       return { agents };
     },
+    /** What is under the pointer. */
+    label(moment, episode, x, y, size) {
+      const map = plan(size, moment, episode);
+      const { size: side, wind: field } = episode.static;
+      const [column, row] = [(x + map.left) / map.cell, (y + map.top) / map.cell].map(Math.floor);
+      if (column < 0 || row < 0 || column >= side || row >= side) return [];
+      const near = (unit) => Math.hypot(map.spot(unit.x, unit.y)[0] - x, map.spot(unit.x, unit.y)[1] - y) <= Math.max(map.symbol, map.cell / 2);
+      const who = team(moment, episode).filter(near).map((unit) => {
+        const riders = moment.frame.aboard.flatMap((carrier, place) => (carrier === unit.row ? [tw.say(episode.team[place].name)] : []));
+        return `${unit.row} ${tw.say(episode.team[unit.row].name)}, water ${moment.frame.water[unit.row]}${riders.length ? `, carries ${riders.join(", ")}` : ""}`;
+      });
+      const civilians = people(moment, episode).filter(near).map((unit) => (unit.row === null ? "civilian, last seen here" : `civilian ${unit.row}: ${STATES[moment.frame.civilians[unit.row][2]]}`));
+      const { cells, seen } = shown(moment, episode);
+      const cell = row * side + column;
+      const lines = [...who.slice(0, 12), ...civilians.slice(0, 6), `(${column}, ${row}): ${episode.style.meanings[cells[cell]]}${seen && !seen[cell] ? ", not seen by the team yet" : ""}`];
+      const blow = field?.[Math.floor((row * field.length) / side)]?.[Math.floor((column * field.length) / side)];
+      return blow ? [...lines, `wind ${speed(blow)}`] : lines;
+    },
+    /** For tests: what was seen, and how units are grouped. */
+    memory,
+    groups,
     /** The picture in words. */
     words(moment, episode) {
       const cells = codes(moment.frame, episode);
-      const count = Object.keys(NAMES).map((code) => `${cells.filter((one) => one === Number(code)).length} ${NAMES[code]}`);
+      const count = [IGNITED, ON_FIRE, BURNT_OUT].map((code) => `${cells.filter((one) => one === code).length} ${episode.style.meanings[code]}`);
       const alive = moment.frame.agents.filter(Boolean).length;
       const side = episode.static.size;
-      return `Map of ${side} by ${side} cells at step ${moment.t}: ${tw.plural(alive, "agent")}, cells ${count.join(" and ")}.`;
+      return `Map of ${side} by ${side} cells at step ${moment.t}: ${tw.plural(alive, "agent")}; cells: ${count.join(", ")}.`;
     },
   };
 })(window.teamworld);

@@ -141,16 +141,16 @@ def _key(static: Static, snapshot: Snapshot, fog: bool) -> list[_Line]:
         if houses := sum(row.count("e") for row in static["land"]):
             lines.append(_Line(f"houses {houses - lost} of {houses}", (14,), strong=True))
         wind = snapshot["wind"]
-        told = f"{hypot(*wind):.0f} m/s at the fire" if wind else "no fire"
-        lines.append(_Line(told, (wind or [0.0, 0.0],), strong=True))
+        words = f"{hypot(*wind):.0f} m/s at the fire" if wind else "no fire"
+        lines.append(_Line(words, (wind or [0.0, 0.0],), strong=True))
     alive = [kind for kind, place in zip(static["kinds"], snapshot["agents"], strict=True) if place is not None]
     for kind in KINDS:
         if kind in static["kinds"]:
             lines.append(_Line(f"{kind}s {alive.count(kind)} of {static['kinds'].count(kind)}", (kind,), strong=True))
     states = [state for _, _, state in snapshot["civilians"]]
-    words = ("free", "carried", "safe", "dead")
-    told = ", ".join(f"{states.count(k)} {word}" for k, word in enumerate(words) if k in states)
-    lines.append(_Line(told or "no civilians", ("civilian",), strong=True))
+    names = ("free", "carried", "safe", "dead")
+    words = ", ".join(f"{states.count(k)} {name}" for k, name in enumerate(names) if k in states)
+    lines.append(_Line(words or "no civilians", ("civilian",), strong=True))
     for codes, words in STYLE["legend"]:
         if fog or codes != [0]:
             lines.append(_Line(words, tuple(codes)))

@@ -195,8 +195,8 @@ def _wind(instance: WildfireInstance) -> list[list[list[float]]]:
     sums = np.add.reduceat(np.add.reduceat(wind.astype(np.float64), edges, axis=1), edges, axis=2)
     cells = np.diff([*edges, instance.terrain.size])
     means = np.round(sums / np.outer(cells, cells), 1) + 0.0
-    found: list[list[list[float]]] = means.transpose(1, 2, 0).tolist()
-    return found
+    field: list[list[list[float]]] = means.transpose(1, 2, 0).tolist()
+    return field
 
 
 def _wind_at_fire(incident: Incident) -> list[float] | None:

@@ -3,7 +3,6 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -13,175 +12,18 @@ from hypothesis import strategies as st
 from teamworld.errors import UserError
 from teamworld.worlds.household import levels
 from teamworld.worlds.household.homes import home_generator, official_episodes
+from teamworld.worlds.household.homes.floor_plan import FOUR
 from teamworld.worlds.household.homes.furnishing import (
     EVERYDAY,
     FURNITURE,
     GOAL_ROOMS,
-    NEVER,
-    PLACES,
-    ROOMS,
     TASKS,
     THINGS,
-    places,
 )
-from teamworld.worlds.household.homes.home import SEARCHED, Box, Episode, Home, Node, NodeId, Point, close
-from teamworld.worlds.household.pathfinding import Floor
+from teamworld.worlds.household.homes.home import SEARCHED, Episode, Home, Node, NodeId
+from teamworld.worlds.household.homes.placement import NEVER, PLACES
 from tests.worlds.household.data import FOLDER, needs_data
-
-MILLIMETRE = 1e-3
-
-
-def edges(box: Box) -> tuple[tuple[float, float], ...]:
-    """Return the least and the greatest along x, y and z."""
-    sizes = (box.width, box.height, box.depth)
-    return tuple((at - size / 2, at + size / 2) for at, size in zip(box[:3], sizes, strict=True))
-
-
-def within(inner: Box, outer: Box, axes: str) -> bool:
-    return all(
-        edges(outer)["xyz".index(axis)][0] - MILLIMETRE <= edges(inner)["xyz".index(axis)][0]
-        and edges(inner)["xyz".index(axis)][1] <= edges(outer)["xyz".index(axis)][1] + MILLIMETRE
-        for axis in axes
-    )
-
-
-def overlap(one: Box, other: Box) -> bool:
-    return all(min(a[1], b[1]) - max(a[0], b[0]) > MILLIMETRE for a, b in zip(edges(one), edges(other), strict=True))
-
-
-def inner(home: Home, room: NodeId) -> Box:
-    """Return a room between the middles of its walls."""
-    box = home.nodes[room].box
-    return box._replace(width=box.width - 0.5, depth=box.depth - 0.5)
-
-
-def faults_of_tree(home: Home) -> list[str]:
-    """Check ids, and that everything lies in one place, in or on what it says."""
-    messages = [f"id {i}" for i, node in home.nodes.items() if i != node.id or i < 11]
-    if list(home.nodes) != sorted(home.nodes):
-        messages.append("ids not ascending")
-    for i, node in home.nodes.items():
-        if i in home.rooms:
-            messages += [f"room {i} lies in something"] * (i in home.parent)
-            continue
-        chain = [i]
-        while chain[-1] not in home.rooms and chain[-1] in home.parent and len(chain) < 9:
-            chain.append(home.parent[chain[-1]][1])
-        if chain[-1] != home.room[i]:
-            messages.append(f"{node.name} {i} does not end in its room: {chain}")
-            continue
-        relation, place = home.parent[i]
-        holder = home.nodes[place]
-        if relation == "ON":
-            level = abs(edges(node.box)[1][0] - edges(holder.box)[1][1]) < 0.01
-            fine = holder.surface and level and within(node.box, holder.box, "xz")
-        elif place in home.rooms:
-            fine = node.category == "Doors" or within(node.box, inner(home, place), "xyz")
-        else:
-            fine = holder.container and within(node.box, holder.box, "xyz")
-        messages += [] if fine else [f"{node.name} {i} is not {relation} {holder.name} {place}"]
-    for lying in home.contents.values():
-        things = [home.nodes[i] for i in lying if home.nodes[i].grabbable]
-        for one, other in combinations(things, 2):
-            if overlap(one.box, other.box):
-                messages.append(f"{one.name} {one.id} overlaps {other.name} {other.id}")
-    return messages
-
-
-def faults_of_plan(home: Home) -> list[str]:
-    """Check rooms, doors and containers (A3)."""
-    messages = []
-    rooms = {home.nodes[room].name: room for room in home.rooms}
-    if sorted(rooms) != sorted(ROOMS):
-        messages.append(f"rooms {sorted(rooms)}")
-    for one in home.rooms:
-        messages += [
-            f"rooms {one} and {other} lie over each other"
-            for other in home.rooms
-            if one < other and overlap(inner(home, one), inner(home, other))
-        ]
-    if len(home.doors) != 3 or sorted(map(len, home.beside.values())) not in ([1, 1, 2, 2], [1, 1, 1, 3]):
-        messages.append(f"doors {home.doors}")
-    for door in home.doors:
-        for room in door.rooms:
-            box = inner(home, room)
-            across, along = (0, 2) if door.across_x else (2, 0)
-            at = (door.x, 0.0, door.z)
-            low, high = edges(box)[along]
-            if min(abs(at[across] - wall) for wall in edges(box)[across]) > MILLIMETRE or not (
-                low < at[along] - door.width / 2 and at[along] + door.width / 2 < high
-            ):
-                messages.append(f"door {door.id} is not in a wall of room {room}")
-            whole = edges(home.nodes[room].box)
-            if not (whole[0][0] <= door.x <= whole[0][1] and whole[2][0] <= door.z <= whole[2][1]):
-                messages.append(f"door {door.id} is not where rooms meet")
-        messages += [] if door.width == 0.93 and door.id in home.opened else [f"door {door.id} is narrow or shut"]
-    kitchen = sum(home.room[node] == rooms.get("kitchen") for node in home.searched)
-    if not 12 <= len(home.searched) <= 16 or kitchen < len(home.searched) - 2:
-        messages.append(f"{len(home.searched)} containers, {kitchen} in the kitchen")
-    messages += [f"no {name}" for name in SEARCHED if name not in {home.nodes[i].name for i in home.searched}]
-    return messages + [f"{home.nodes[i].name} {i} stands open" for i in home.searched if i in home.opened]
-
-
-def out_of_reach(home: Home) -> list[str]:
-    """Check that one can walk through doors, to what is searched and to what can be taken, until it is CLOSE."""
-    floor, messages = Floor(home), []
-    for door in home.doors:
-        x, z = floor.middle(floor.cell(door.x, door.z))
-        messages += [f"door {door.id} is blocked"] * (abs(x - door.x) > 0.06 or abs(z - door.z) > 0.06)
-    for node in home.nodes.values():
-        if not (node.grabbable or node.name in SEARCHED or node.name in GOAL_ROOMS):
-            continue
-        if not floor.reach(Point(node.box.x, node.box.z), node.id):
-            messages.append(f"{node.name} {node.id} is cut off")
-            continue
-        x, z = floor.end(node.id)
-        stands = Box(x, 0.9, z, 0.8, 1.8, 0.8)
-        holder = home.nodes[home.parent[node.id][1]]
-        near = close(
-            stands, holder.box if holder.name in SEARCHED and home.parent[node.id][0] == "INSIDE" else node.box
-        )
-        if not near or floor.room(floor.end(node.id)) != home.room[node.id]:
-            messages.append(f"{node.name} {node.id} is out of reach")
-    return messages
-
-
-def faults_of_goal(episode: Episode) -> list[str]:
-    """Check the goal and the start (A10, A12, D1)."""
-    home, task, messages = episode.home, TASKS[episode.task], []
-    targets = {(need.relation, need.target) for need in episode.needs}
-    if len(targets) != 1 or len({need.name for need in episode.needs}) != len(episode.needs):
-        return [f"goal {episode.needs}"]
-    relation, target = targets.pop()
-    goal = home.nodes[target]
-    if (relation, goal.name) != (task.relation, task.target) or not (
-        goal.surface if relation == "ON" else goal.container
-    ):
-        messages.append(f"goal {relation} {goal.name}")
-    if not 3 <= episode.units <= 5:
-        messages.append(f"{episode.units} units")
-    for need in episode.needs:
-        there = [node.id for node in home.nodes.values() if node.name == need.name and node.grabbable]
-        if need.name not in task.names or not 1 <= need.number <= len(there):
-            messages.append(f"{need.number} of {len(there)} {need.name}")
-        if need.number < len(there) - 2 and episode.units < 5:
-            messages.append(f"asks for only {need.number} of {len(there)} {need.name}")
-    for i, node in home.nodes.items():
-        if node.grabbable and node.name in task.names and i not in home.rooms and home.parent[i][1] == target:
-            messages.append(f"{node.name} {i} is at the goal")
-        if node.grabbable and any(node.name in other.names for other in TASKS.values()):
-            holder = home.nodes[home.parent[i][1]].name
-            if (home.parent[i][0], holder) not in places(node.name):
-                messages.append(f"{node.name} {i} may not lie {home.parent[i][0]} {holder}")
-    if len(set(episode.starts)) != 2 or not set(episode.starts) <= set(home.rooms):
-        messages.append(f"starts {episode.starts}")
-    return messages
-
-
-def faults(episode: Episode) -> list[str]:
-    home = episode.home
-    return faults_of_tree(home) or faults_of_plan(home) + out_of_reach(home) + faults_of_goal(episode)
-
+from tests.worlds.household.home_checks import faults, faults_of_goal, places
 
 seeds = st.one_of(*(st.integers(split.start, split.stop - 1) for split in (home_generator.DEV, home_generator.TEST)))
 
@@ -217,10 +59,12 @@ def test_the_checks_find_faults() -> None:
     need = good.needs[0]
     fridge = next(i for i, node in home.nodes.items() if node.name == "fridge")
     table = next(i for i, node in home.nodes.items() if node.name == "kitchentable")
+    cabinet = next(i for i, node in home.nodes.items() if node.name == "kitchencabinet")
     broken = {
         "in another room's place": moved(good, thing, x=home.nodes[thing].box.x + 1.2),
         "under the table": moved(good, thing, y=-1.0),
         "in the wall": moved(good, fridge, x=home.nodes[home.room[fridge]].box.x + 30),
+        "in the cabinet": moved(good, fridge, **home.nodes[cabinet].box._asdict()),
         "before the door": moved(good, table, x=home.doors[0].x, z=home.doors[0].z),
         "done": replace(good, home=replace(home, parent={**home.parent, thing: (need.relation, need.target)})),
         "too much": replace(good, needs=(need._replace(number=9),)),
@@ -277,7 +121,7 @@ def test_the_episodes_are_of_all_kinds() -> None:
     episodes = [home_generator.episode(seed) for seed in range(60)]
     assert Counter(one.task for one in episodes) == dict.fromkeys(TASKS, 12)
     assert {max(map(len, one.home.beside.values())) for one in episodes} == {2, 3}
-    assert {one.home.nodes[start].name for one in episodes for start in one.starts} == set(ROOMS)
+    assert {one.home.nodes[start].name for one in episodes for start in one.starts} == set(FOUR)
     assert {one.units for one in episodes} == {3, 4, 5}
     assert len({len(one.home.searched) for one in episodes}) >= 4
     holders = Counter(
@@ -414,14 +258,17 @@ class TestLevels:
 
     def test_data_that_is_not_there(self, tmp_path: Path) -> None:
         with pytest.raises(UserError, match="index.json"):
-            levels.episode("official-0", 0, tmp_path)
+            levels.episode("official-0", 0, levels.HomeOptions(tmp_path))
 
     @needs_data
     def test_official(self) -> None:
-        listed = [levels.episode(f"official-{number}", 5, FOLDER) for number in official_episodes.PUBLISHED]
+        listed = [
+            levels.episode(f"official-{number}", 5, levels.HomeOptions(FOLDER))
+            for number in official_episodes.PUBLISHED
+        ]
         assert listed == list(official_episodes.episodes(FOLDER))
         with pytest.raises(UserError, match="expected an episode of task 1, found task00_read_book"):
-            levels.episode("official-1", 0, FOLDER)
+            levels.episode("official-1", 0, levels.HomeOptions(FOLDER))
 
 
 def test_nodes_are_plain() -> None:

@@ -81,6 +81,7 @@ def variant(**options: Any) -> SimpleNamespace:
         {"mode": "engine", "agents": 1},
         {"strict_put": True, "feedback": False},
         {"agents": 4},
+        {"rooms": 6, "placement": "official"},
     ],
     ids=str,
 )

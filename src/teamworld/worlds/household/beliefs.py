@@ -1,29 +1,24 @@
 """What is open if so much is known, what would be seen, and what others' doings cost: the domain's part in beliefs.
 
-Priors go by the benchmark's rule of placement: each kind of furniture in which a thing may lie is
-as likely as any other, pieces of one kind share alike, and rooms that nobody has explored count for the furniture that
-stands in rooms of their kind.
+Priors go by shares that were counted in development homes (``placement_prior``): pieces of furniture of one kind in a
+room share alike, so do rooms of one kind, and rooms that nobody has explored count for all that lies in their kind.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from teamworld.language import AgentId, Entity, Fact, Facts
 from teamworld.worlds.contract import WAIT, LatentVariable, Option, Possible
 from teamworld.worlds.household.goals import Predicates
-from teamworld.worlds.household.homes.furnishing import GOAL_ROOMS, places
+from teamworld.worlds.household.homes.furnishing import GOAL_ROOMS
 from teamworld.worlds.household.observe import Known
+from teamworld.worlds.household.placement_prior import Shares, Spot, shares
 
-#: In which kind of room furniture stands in which things may lie at the start; anywhere, where it does not say.
-STANDS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("kitchencabinet", "fridge", "dishwasher", "microwave", "stove", "kitchentable"), "kitchen"),
-    **{"bathroomcabinet": "bathroom", "coffeetable": "livingroom", "cabinet": "bedroom", "bench": "livingroom"},
-}
-#: Weight of where nothing is expected, against 1 for each kind of furniture in which a thing may lie.
-UNLIKELY: Final = 0.1
+#: Share of where nothing is expected.
+UNLIKELY: Final = 0.01
 #: Share of a room's weight that is left once it was looked at in part.
 PART: Final = 0.5
 #: How many times likelier the furniture of the goal is to stand in its usual room than in another.
@@ -106,28 +101,40 @@ class HouseholdBeliefs:
         return 0.0
 
 
+def _expected(name: str, predicates: Predicates) -> Shares:
+    """Return where things of a class lie at the start, as far as development homes tell."""
+    return shares(predicates.names.episode.placement, predicates.target.kind, name)
+
+
 def _values(thing: Entity, predicates: Predicates, known: Known) -> Iterator[Possible]:
     """Yield the places in which a thing may be, for which ``thing`` stands: rooms, and containers not looked into."""
-    may, boxes = {kind for _, kind in places(thing.kind)}, predicates.unchecked(known)
+    expected, boxes = _expected(thing.kind, predicates), predicates.unchecked(known)
     alike = Counter((box.kind, known.room.get(box)) for box in known.opened)
+    rooms = Counter(room.kind for room in known.rooms)
     places_left = []
     for room in known.rooms:
         value = Fact(thing, "IN", room)
         if known.explored.get(room) != "all":
             seen = {box.kind for box in known.opened if known.room.get(box) == room}
-            weight = sum(1.0 for kind in may - seen if STANDS.get(kind, room.kind) == room.kind)
-            share = PART if known.explored.get(room) == "part" else 1.0
-            places_left.append(Possible(value, share * max(weight, UNLIKELY)))
+            weight = sum(p for spot, p in expected.items() if spot.room == room.kind and spot.furniture not in seen)
+            part = PART if known.explored.get(room) == "part" else 1.0
+            places_left.append(Possible(value, part * max(weight / rooms[room.kind], UNLIKELY)))
         for box in boxes:
             if known.room.get(box) == room:
-                weight = 1.0 if box.kind in may else UNLIKELY
-                places_left.append(Possible(Fact(thing, "INSIDE", box), weight / alike[box.kind, room], value))
+                weight = expected.get(Spot(room.kind, "INSIDE", box.kind), 0.0) / rooms[room.kind]
+                weight = max(weight, UNLIKELY) / alike[box.kind, room]
+                places_left.append(Possible(Fact(thing, "INSIDE", box), weight, value))
     # Where everything was looked into, somebody has moved it meanwhile.
     yield from places_left or (Possible(Fact(thing, "IN", room), 1.0) for room in known.rooms)
 
 
 def _alone(room: Entity, predicates: Predicates) -> float:
     """Return the share of a room that one agent sees at once and looks into first; the rest is left to a second one."""
-    may = {place for wanted in predicates.wanted for place in places(wanted.kind)}
-    here = [relation for relation, kind in sorted(may) if STANDS.get(kind, room.kind) == room.kind]
-    return (here.count("ON") + ("INSIDE" in here)) / len(here) if here else 1.0
+    weights: dict[Spot, float] = defaultdict(float)
+    for wanted in predicates.wanted:
+        for spot, share in _expected(wanted.kind, predicates).items():
+            weights[spot] += share if spot.room == room.kind else 0.0
+    first = max((weight for spot, weight in weights.items() if spot.relation == "INSIDE"), default=0.0)
+    open_ = sum(weight for spot, weight in weights.items() if spot.relation == "ON")
+    whole = sum(weights.values())
+    return (open_ + first) / whole if whole else 0.0

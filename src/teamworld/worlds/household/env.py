@@ -14,7 +14,9 @@ from teamworld.worlds.base.array_interface import Info, RenderMode, is_integer, 
 from teamworld.worlds.base.parallel_environment import TeamEnv, TeamStep, parallel_metadata
 from teamworld.worlds.household import draw, drawing_data, levels, physics
 from teamworld.worlds.household.array_features import ACTIONS, FEATURES, OWN, ROWS, Floats, Mask, Table, length
+from teamworld.worlds.household.homes.floor_plan import NUMBERS
 from teamworld.worlds.household.homes.home import MOST_AGENTS, NAMES, Episode
+from teamworld.worlds.household.homes.placement import PLACEMENTS, Rule
 from teamworld.worlds.household.pathfinding import Floor
 from teamworld.worlds.household.state import Rules, State
 
@@ -27,6 +29,8 @@ Observation = dict[str, Floats | Mask]
 SEEDS: Final = 2**31
 #: Metres that no coordinate passes; other numbers of an observation are smaller.
 FAR: Final = 1000.0
+_NUMBERS: Final = (NUMBERS[0], NUMBERS[-1])
+_RULES: Final = tuple(PLACEMENTS)
 _KEPT: Final = 8  # homes with their floors, for levels that are one episode
 
 
@@ -46,6 +50,8 @@ def parallel_env(
     mode: Literal["strict", "engine"] = "strict",
     strict_put: bool = False,
     occlusion: bool = False,
+    placement: Rule = "uniform",
+    rooms: int = levels.ROOMS,
     data: str | Path | None = None,
     max_steps: int | None = None,
     render_mode: RenderMode | None = None,
@@ -60,6 +66,8 @@ def parallel_env(
         mode: ``"strict"``: agents handle what they see and are close to; ``"engine"``: they are put there.
         strict_put: Whether nothing can be put into a closed container.
         occlusion: With ``sight="cone"``: whether tall furniture hides what is behind it.
+        placement: How things are laid out in generated homes, ``"uniform"`` or ``"official"``.
+        rooms: How many rooms generated homes have, 3 to 6.
         data: The folder, or the pickle, of the official set, for levels ``official-...``.
         max_steps: Steps after which an unfinished episode is truncated; those of the episode, 250, if None.
         render_mode: What ``render`` returns: ``"rgb_array"`` a uint8 picture, ``"ansi"`` a text.
@@ -67,14 +75,21 @@ def parallel_env(
     Raises:
         UserError: If the extra ``[rl]`` is not installed or an argument cannot be used.
     """
-    for name, value, most in (("agents", agents, MOST_AGENTS), ("max_steps", max_steps, 10**6)):
-        if value is not None and not is_integer(value, 1, most):
-            raise UserError(f"{name} must be an integer from 1 to {most}, got {brief(value)}")
-    for name, word, words in (("sight", sight, ("room", "cone")), ("mode", mode, ("strict", "engine"))):
+    limits = {"agents": (agents, 1, MOST_AGENTS), "rooms": (rooms, *_NUMBERS), "max_steps": (max_steps, 1, 10**6)}
+    for name, (value, least, most) in limits.items():
+        if value is not None and not is_integer(value, least, most):
+            raise UserError(f"{name} must be an integer from {least} to {most}, got {brief(value)}")
+    choices = {
+        "sight": (sight, ("room", "cone")),
+        "mode": (mode, ("strict", "engine")),
+        "placement": (placement, _RULES),
+    }
+    for name, (word, words) in choices.items():
         if word not in words:
             raise UserError(f"{name} must be one of {', '.join(words)}, got {brief(word)}")
+    home = levels.HomeOptions(None if data is None else Path(data), placement, rooms)
     rules = Rules(mode, bool(strict_put), sight, bool(occlusion))
-    return HouseholdEnv(level, agents, rules, None if data is None else Path(data), max_steps, render_mode)
+    return HouseholdEnv(level, agents, rules, home, max_steps, render_mode)
 
 
 class HouseholdEnv(TeamEnv[Observation, "Dict", "Discrete"]):
@@ -112,12 +127,12 @@ class HouseholdEnv(TeamEnv[Observation, "Dict", "Discrete"]):
         level: str | Episode,
         agents: int,
         rules: Rules,
-        data: Path | None = None,
+        home: levels.HomeOptions = levels.AS_IS,
         max_steps: int | None = None,
         render_mode: RenderMode | None = None,
     ) -> None:
         """Use ``parallel_env``."""
-        self._level, self._data, self._rules, self._max_steps = level, data, rules, max_steps
+        self._level, self._home, self._rules, self._max_steps = level, home, rules, max_steps
         self._played = self._find(0)  # a level that cannot be played is told of now
         self._next = 0
         self._draws: np.random.Generator | None = None
@@ -138,8 +153,8 @@ class HouseholdEnv(TeamEnv[Observation, "Dict", "Discrete"]):
         if isinstance(self._level, Episode):
             return _prepared(self._level)
         if self._level[-1:].isdigit():  # one episode, whatever the seed
-            return _kept(self._level, self._data)
-        return _prepared(levels.episode(self._level, seed, self._data))
+            return _kept(self._level, self._home)
+        return _prepared(levels.episode(self._level, seed, self._home))
 
     def _begin(self, seed: int | None) -> None:
         if seed is not None:
@@ -206,5 +221,5 @@ def _prepared(episode: Episode) -> _Played:
 
 
 @lru_cache(maxsize=_KEPT)
-def _kept(level: str, data: Path | None) -> _Played:
-    return _prepared(levels.episode(level, 0, data))
+def _kept(level: str, home: levels.HomeOptions) -> _Played:
+    return _prepared(levels.episode(level, 0, home))

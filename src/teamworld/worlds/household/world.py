@@ -22,11 +22,13 @@ from teamworld.worlds.base.world import FactsWorld, list_progress
 from teamworld.worlds.contract import WAIT, Goal, GoalEvent, Outcome, StepResult, WorldSpec
 from teamworld.worlds.household import drawing_data, physics
 from teamworld.worlds.household.domain import HouseholdDomain
+from teamworld.worlds.household.homes.floor_plan import NUMBERS
 from teamworld.worlds.household.homes.furnishing import TASKS
 from teamworld.worlds.household.homes.home import Episode, NodeId, Point
 from teamworld.worlds.household.homes.official_episodes import fingerprint
+from teamworld.worlds.household.homes.placement import Rule
 from teamworld.worlds.household.levels import LEVELS as LEVELS
-from teamworld.worlds.household.levels import episode
+from teamworld.worlds.household.levels import ROOMS, HomeOptions, episode
 from teamworld.worlds.household.observe import TEAM, Names, SightMemory, facts_of, truth
 from teamworld.worlds.household.pathfinding import Floor
 from teamworld.worlds.household.skills import Skill
@@ -37,7 +39,7 @@ SUMMARY = "find things in a home and bring them to a table, fridge or dishwasher
 
 
 class HouseholdOptions(BaseModel):
-    """What can be set for the household."""
+    """What can be set for the household; what came later stands in logs where it was chosen, so that old logs stay."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
@@ -55,6 +57,11 @@ class HouseholdOptions(BaseModel):
     """Whether agents start at random places of their rooms, or where recorded runs of the official set began."""
     occlusion: bool = False
     """Whether, of what is ahead, tall furniture hides what is behind it."""
+    placement: Rule = Field(default="uniform", exclude_if=lambda rule: rule == "uniform")
+    """Where things lie in generated homes: each kind of furniture that the benchmark's tables allow is alike likely
+    (uniform), or as they lie in the official test set (official)."""
+    rooms: int = Field(default=ROOMS, ge=NUMBERS[0], le=NUMBERS[-1], exclude_if=lambda rooms: rooms == ROOMS)
+    """How many rooms generated homes have, 3 to 6."""
     data: str | None = None
     """The folder, or the pickle, of the official test set, from which levels named official-... are read; logs name an
     episode by a hash of what it holds."""
@@ -266,7 +273,8 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
         UserError: There is no such level or option, or a value or the data cannot be used.
     """
     chosen = read_options(HouseholdOptions, options, "household")
-    start = episode(level, seed, None if chosen.data is None else Path(chosen.data))
+    data = None if chosen.data is None else Path(chosen.data)
+    start = episode(level, seed, HomeOptions(data, chosen.placement, chosen.rooms))
     if chosen.data is not None:  # a path is of one machine only
         chosen = chosen.model_copy(update={"data": fingerprint(start)})
     return HouseholdWorld(start, level, horizon, chosen)

@@ -1,8 +1,8 @@
 """What homes of our own are made of: rooms, furniture, everyday things, and which things a task asks for.
 
 Sizes, furniture, everyday things and how many there are, are ours. Facts of the benchmark are restated: which classes a
-task may ask for and where it wants them, where they may lie at the start, which furniture is
-searched. All lengths here are whole centimetres, so that homes are the same on every machine.
+task may ask for and where it wants them; ``placement`` says where they lie. All lengths here are whole centimetres, so
+that homes are the same on every machine.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ ROOMS: Final[Mapping[str, tuple[tuple[int, int], tuple[int, int]]]] = {
     "bathroom": ((420, 560), (420, 560)),
     "bedroom": ((520, 800), (480, 560)),
     "livingroom": ((640, 800), (640, 800)),
+    "corridor": ((800, 1100), (180, 220)),
 }
 
 
@@ -154,18 +155,3 @@ TASKS: Final[Mapping[str, Task]] = {
 GOAL_ROOMS: Final[Mapping[str, str]] = {
     "coffeetable": "livingroom", "dishwasher": "kitchen", "kitchentable": "kitchen", "fridge": "kitchen",
 }  # fmt: skip
-
-#: Where what tasks ask for may lie at the start, but for those below.
-PLACES: Final[tuple[tuple[Relation, str], ...]] = (
-    ("INSIDE", "kitchencabinet"), ("INSIDE", "cabinet"), ("INSIDE", "fridge"), ("INSIDE", "dishwasher"),
-    ("INSIDE", "microwave"), ("ON", "coffeetable"), ("ON", "kitchentable"), ("ON", "bench"),
-)  # fmt: skip
-NEVER: Final[Mapping[str, frozenset[str]]] = {
-    "microwave": frozenset({"wine"}),
-    "bench": frozenset({"cutleryfork", "pancake", "plate", "pudding"}),
-}
-
-
-def places(name: str) -> tuple[tuple[Relation, str], ...]:
-    """Return the relations and classes of furniture with which a thing that tasks ask for may begin."""
-    return tuple(place for place in PLACES if name not in NEVER.get(place[1], ()))

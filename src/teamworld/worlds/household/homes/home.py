@@ -183,6 +183,8 @@ class Episode:
     recorded: tuple[tuple[tuple[float, float], ...], ...] = ()
     """For each agent the places (x, z) at which recorded runs began; empty if there are none."""
     steps: int = 250
+    placement: Literal["uniform", "official"] = "uniform"
+    """The rule by which things were laid out, or which inference expects where nobody knows (``placement``)."""
 
     @property
     def units(self) -> int:

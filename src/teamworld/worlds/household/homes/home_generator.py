@@ -1,14 +1,15 @@
 """Homes and episodes of our own, by seed: the package needs no data to play.
 
-A home has four rooms, a chain or a star, with furniture along walls that one can walk round, and everyday things. An
-episode takes a task, lays what it may ask for in and on the furniture where the benchmark allows it, asks for some of
-that, and draws the start rooms.
+A home has four rooms, a chain or a star, or three to six, with furniture along walls that one can walk round, and
+everyday things. An episode takes a task, lays what it may ask for in and on the furniture as a rule of placement says,
+asks for some of that, and draws the start rooms.
 
 Seeds are published as two ranges. Tune on ``DEV`` only; ``TEST`` is for what is reported. The two never share a home.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -17,19 +18,18 @@ import numpy as np
 
 from teamworld.errors import UserError, brief, suggest
 from teamworld.seeding import generator
-from teamworld.worlds.household.homes.floor_plan import Blocked, Opening, Piece, Rect, furnished, inside, rooms
+from teamworld.worlds.household.homes.floor_plan import NUMBERS, Blocked, Opening, Rect, draw_labels, kind_of, rooms
 from teamworld.worlds.household.homes.furnishing import (
     EVERYDAY,
     FURNITURE,
     GOAL_ROOMS,
-    PLACES,
     ROOMS,
     TASKS,
     THINGS,
     Kind,
     Task,
-    places,
 )
+from teamworld.worlds.household.homes.furniture_layout import Piece, furnished, inside
 from teamworld.worlds.household.homes.home import (
     MOST_AGENTS,
     Box,
@@ -43,6 +43,15 @@ from teamworld.worlds.household.homes.home import (
     Relation,
     close,
 )
+from teamworld.worlds.household.homes.placement import (
+    ASKED,
+    HOLDERS,
+    PLACEMENTS,
+    Place,
+    Placement,
+    Rule,
+    draw_place,
+)
 from teamworld.worlds.household.pathfinding import Floor
 
 #: Seeds of homes and episodes to tune on.
@@ -55,31 +64,37 @@ UNITS: Final = (3, 5)
 #: Tries before giving up. In 1,000 seeds no home took more than a few.
 ATTEMPTS: Final = 200
 
-_HOLDERS: Final = frozenset(holder for _, holder in PLACES)
 _CORNERS: Final = ((0, 0), (-1, -1), (-1, 1), (1, -1), (1, 1))
 
 
-def home(seed: int) -> Home:
-    """Return a home; equal for equal seeds on every machine.
+def home(seed: int, number: int = 4) -> Home:
+    """Return a home of so many rooms; equal for equal arguments on every machine.
 
     Raises:
-        UserError: The seed is not an integer from 0 on.
+        UserError: The seed is not an integer from 0 on, or there is no such number of rooms.
     """
     _check_seed(seed)
+    if number not in NUMBERS:
+        raise UserError(f"a household has {NUMBERS[0]} to {NUMBERS[-1]} rooms, got {brief(number)}")
+    size = () if number == 4 else (number,)  # streams of the homes of four are older than other numbers
+    labels = draw_labels(number, generator(seed, "household", "rooms", number))
     for attempt in range(ATTEMPTS):
-        rng = generator(seed, "household", "home", attempt)
+        rng = generator(seed, "household", "home", attempt, *size)
         try:
-            rects, doors = rooms(rng)
-            pieces = {name: furnished(name, rects[name], doors, rng) for name in ROOMS}
+            rects, doors = rooms(labels, rng)
+            order = (label for kind in ROOMS for label in rects if kind_of(label) == kind)
+            pieces = {label: furnished(label, rects[label], doors, rng) for label in order}
         except Blocked:
             continue
-        base = _built(f"home-{seed}", rects, doors, pieces)
+        base = _built("-".join(("home", *map(str, (seed, *size)))), rects, doors, pieces)
         if _walkable(base):
             return _stocked(base, rng)
     raise RuntimeError(f"no home for seed {seed} in {ATTEMPTS} tries")
 
 
-def episode(seed: int, task: str | None = None, home: Home | None = None) -> Episode:
+def episode(
+    seed: int, task: str | None = None, home: Home | None = None, *, placement: Rule = "uniform", number: int = 4
+) -> Episode:
     """Return an episode; equal for equal arguments on every machine.
 
     Args:
@@ -87,37 +102,38 @@ def episode(seed: int, task: str | None = None, home: Home | None = None) -> Epi
         task: One of ``TASKS``; by default the five take turns with the seed.
         home: Where to play, for example an apartment of the official set. What the task may ask for is taken away
             there, with what lies on it, and laid out anew. By default the home of the seed.
+        placement: The rule by which things are laid out.
+        number: Of the rooms of the home of the seed.
 
     Raises:
-        UserError: There is no such task, the seed is no integer from 0 on, or the home lacks the furniture.
+        UserError: There is no such task or number of rooms, the seed is no integer from 0 on, or the home lacks the
+            furniture.
     """
     _check_seed(seed)
     name = tuple(TASKS)[seed % len(TASKS)] if task is None else task
     if name not in TASKS:
         raise UserError(f"there is no household task {brief(name)}{suggest(str(name), list(TASKS))}")
-    asked = TASKS[name]
-    base = _home(seed) if home is None else home
-    goal = next((n for n in base.nodes.values() if _is_goal(base, n, asked)), None)
-    if goal is None:
-        room = GOAL_ROOMS[asked.target]
-        raise UserError(
-            f"task {name} needs a {asked.target} in the {room}, but {base.name} has none: take another home"
-        )
-    if len(base.rooms) < 2:
-        raise UserError(f"an episode starts in two rooms, but {base.name} has {len(base.rooms)}: take another home")
-    cleared, holders = _without(base, asked.names), [node for node in base.nodes.values() if node.name in _HOLDERS]
+    asked, rule = TASKS[name], PLACEMENTS[placement]
+    base = _home(seed, number) if home is None else home
+    goal = _goal(base, name, asked)
+    gone, needed = (asked.names, ASKED) if placement == "uniform" else (ASKED, asked.names)
+    cleared, holders = _without(base, gone), [node for node in base.nodes.values() if node.name in HOLDERS[placement]]
     if home is not None:
         floor = Floor(home)
         holders = [node for node in holders if _in_reach(floor, node.box)]
+    stream = (name,) if placement == "uniform" else (name, placement)
     for attempt in range(ATTEMPTS):
-        rng = generator(seed, "household", "episode", name, attempt)
-        wanted, number = _drawn(asked, rng)
-        filled = _scattered(cleared, holders, goal.id, wanted, asked.names, rng)
-        if filled is not None:
-            needs = tuple(Need(asked.relation, thing, goal.id, count) for thing, count in number.items())
+        rng = generator(seed, "household", "episode", *stream, attempt)
+        wanted, counts = _drawn(asked, rule, rng)
+        filled = _scattered(cleared, holders, goal.id, wanted, asked.names, needed, rng)
+        if filled is not None and rule.uncounted is not None:
+            names = dict.fromkeys(name for name, _ in wanted if name in asked.names)
+            counts = _counted(filled, rule, names, len(counts), rng)
+        if filled is not None and sum(counts.values()) >= UNITS[0]:
+            needs = tuple(Need(asked.relation, thing, goal.id, count) for thing, count in counts.items())
             first, second = (base.rooms[i] for i in rng.permutation(len(base.rooms))[:2])
             title = f"{asked.short}-{seed}" if home is None else f"{home.name}-{asked.short}-{seed}"
-            return Episode(title, name, filled, needs, (first, second))
+            return Episode(title, name, filled, needs, (first, second), placement=placement)
     raise UserError(f"{base.name} has no room for the things of task {name}: take another home")
 
 
@@ -129,8 +145,19 @@ def _check_seed(seed: object) -> None:
         raise UserError(f"a household seed is an integer from 0 on, got {brief(seed)}")
 
 
-def _is_goal(base: Home, node: Node, asked: Task) -> bool:
-    return node.name == asked.target and base.nodes[base.room[node.id]].name == GOAL_ROOMS[asked.target]
+def _goal(base: Home, name: str, asked: Task) -> Node:
+    """Return the furniture of the goal."""
+    room = GOAL_ROOMS[asked.target]
+    for node in base.nodes.values():
+        if node.name == asked.target and base.nodes[base.room[node.id]].name == room:
+            break
+    else:
+        raise UserError(
+            f"task {name} needs a {asked.target} in the {room}, but {base.name} has none: take another home"
+        )
+    if len(base.rooms) < 2:
+        raise UserError(f"an episode starts in two rooms, but {base.name} has {len(base.rooms)}: take another home")
+    return node
 
 
 # The home.
@@ -181,7 +208,7 @@ def _built(
 
     for label in rects:
         # Rooms' boxes reach half a metre into each other at walls, as those of the engine do.
-        ids[label] = add(label, "Rooms", frozenset(), _box(rects[label].grown(25), -20, 280), None)
+        ids[label] = add(kind_of(label), "Rooms", frozenset(), _box(rects[label].grown(25), -20, 280), None)
         for door in (door for door in doors if label in door.rooms and door not in at):
             frame = Rect(door.x, door.z, door.x, door.z).grown(46)
             at[door] = add("door", "Doors", frozenset({"CAN_OPEN"}), _box(frame, 0, 100), ids[label])
@@ -260,7 +287,8 @@ def _settled(
     )  # fmt: skip
     bottom, top = round((at.y - at.height / 2) * 100), round((at.y + at.height / 2) * 100)
     if relation == "INSIDE":
-        area, bottom, top = area.grown(-3), bottom + 3, top - 3
+        wall = 3 if holder.opens else 1
+        area, bottom, top = area.grown(-wall), bottom + wall, top - wall
         shelves = max(1, (top - bottom) // 32)
         room = (top - bottom) // shelves
     for _ in range(12):
@@ -290,16 +318,18 @@ def _meet(first: Box, other: Box) -> bool:
 # The task.
 
 
-def _drawn(asked: Task, rng: np.random.Generator) -> tuple[list[str], dict[str, int]]:
-    """Draw which things there are, and how many of them the goal asks for."""
-    low, high = (1, 2) if len(asked.names) == 2 else (3, 5)
+def _drawn(
+    asked: Task, rule: Placement, rng: np.random.Generator
+) -> tuple[list[tuple[str, Mapping[Place, float]]], dict[str, int]]:
+    """Draw which things there are, with where each may lie, and how many of them the goal asks for."""
+    low, high, most = rule.numbers["few" if len(asked.names) == 2 else "many"]
     while True:
         order = [asked.names[i] for i in rng.permutation(len(asked.names))]
         split = int(rng.integers(low, high + 1))
         number: dict[str, int] = {}
         wanted: list[str] = []
         for name in order[:split]:
-            there = int(rng.integers(1, 4))
+            there = int(rng.integers(1, most + 1))
             wanted += [name] * there
             count = min(int(rng.integers(max(1, there - 2), there + 1)), UNITS[1] - sum(number.values()))
             if count:
@@ -308,31 +338,46 @@ def _drawn(asked: Task, rng: np.random.Generator) -> tuple[list[str], dict[str, 
             break
     for name in order[split:]:
         wanted += [name] * int(rng.integers(3))
-    for name in sorted({other for task in TASKS.values() for other in task.names} - set(asked.names)):
-        wanted += [name] * int(rng.integers(2))
-    return wanted, number
+    things = [(name, rule.of(name)) for name in wanted]
+    for name in (name for name in ASKED if name not in asked.names):
+        others = rule.others[name]
+        things += [(name, others.weights)] * int(rng.integers(others.least, others.most + 1))
+    return things, number
+
+
+def _counted(
+    filled: Home, rule: Placement, names: Iterable[str], classes: int, rng: np.random.Generator
+) -> dict[str, int]:
+    """Draw how many things of so many classes the goal asks for, of those that the rule counts."""
+    holder = {node: filled.nodes[place].name for node, (_, place) in filled.parent.items()}
+    there = Counter(node.name for node in filled.nodes.values() if holder.get(node.id) != rule.uncounted)
+    number: dict[str, int] = {}
+    for name in (name for name in names if there[name]):
+        count = min(int(rng.integers(max(1, there[name] - 2), there[name] + 1)), UNITS[1] - sum(number.values()))
+        if count and len(number) < classes:
+            number[name] = count
+    return number
 
 
 def _scattered(
     base: Home,
     holders: Iterable[Node],
     goal: NodeId,
-    wanted: Iterable[str],
+    wanted: Iterable[tuple[str, Mapping[Place, float]]],
     asked: Sequence[str],
+    needed: Sequence[str],
     rng: np.random.Generator,
 ) -> Home | None:
-    """Lay things where they may lie, those of the task not where the goal wants them; None if they do not fit."""
+    """Lay things where they may lie, those of the task not where the goal wants them; None if a needed one cannot."""
     by_name: dict[str, list[Node]] = {}
     for node in holders:
         by_name.setdefault(node.name, []).append(node)
     lying: dict[NodeId, list[Box]] = {}
     things_placed: list[tuple[str, Relation, NodeId, Box]] = []
-    for name in wanted:
-        for _ in range(20):
-            options = [place for place in places(name) if place[1] in by_name]
-            if not options:
-                return None
-            relation, label = options[rng.integers(len(options))]
+    for name, weights in wanted:
+        options = {place: weight for place, weight in weights.items() if place[1] in by_name}
+        for _ in range(20 if options else 0):
+            relation, label = draw_place(options, rng)
             holder = by_name[label][rng.integers(len(by_name[label]))]
             if holder.id == goal and name in asked:
                 continue
@@ -343,5 +388,6 @@ def _scattered(
                 things_placed.append((name, relation, holder.id, box))
                 break
         else:
-            return None
+            if name in needed:
+                return None
     return _with(base, things_placed)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -74,15 +74,12 @@ def estimate(rule: Rule, homes: range = HOMES) -> dict[str, dict[str, dict[str, 
     return {target: _smoothed(by_name) for target, by_name in sorted(counts.items())}
 
 
-def _lying(episode: Episode) -> list[tuple[str, str]]:
-    """Return class and place of each thing that the task may ask for."""
+def _lying(episode: Episode) -> Iterator[tuple[str, str]]:
+    """Yield class and place of each thing that the task may ask for."""
     home, asked = episode.home, TASKS[episode.task].names
-    found = []
     for number, (relation, holder) in home.parent.items():
         if (name := home.nodes[number].name) in asked:
-            words = (home.nodes[home.room[number]].name, relation, home.nodes[holder].name)
-            found.append((name, " ".join(words)))
-    return found
+            yield name, " ".join((home.nodes[home.room[number]].name, relation, home.nodes[holder].name))
 
 
 def _smoothed(by_name: Mapping[str, Counter[str]]) -> dict[str, dict[str, float]]:

@@ -256,14 +256,18 @@ def _cell(point: Point) -> tuple[int, int]:
     return round(point.x * 100), round(point.z * 100)
 
 
+def _home(chosen: HouseholdOptions) -> HomeOptions:
+    return HomeOptions(None if chosen.data is None else Path(chosen.data), chosen.placement, chosen.rooms)
+
+
 def step_limit(level: str, options: Mapping[str, object]) -> int:
     """Return the steps after which an episode of a level ends unless told otherwise: those of the C-WAH benchmark.
 
     Raises:
         UserError: A value or the data cannot be used.
     """
-    data = read_options(HouseholdOptions, options, "household").data
-    return Episode.steps if data is None else episode(level, 0, Path(data)).steps
+    chosen = read_options(HouseholdOptions, options, "household")
+    return Episode.steps if chosen.data is None else episode(level, 0, _home(chosen)).steps
 
 
 def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> HouseholdWorld:
@@ -273,8 +277,7 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
         UserError: There is no such level or option, or a value or the data cannot be used.
     """
     chosen = read_options(HouseholdOptions, options, "household")
-    data = None if chosen.data is None else Path(chosen.data)
-    start = episode(level, seed, HomeOptions(data, chosen.placement, chosen.rooms))
+    start = episode(level, seed, _home(chosen))
     if chosen.data is not None:  # a path is of one machine only
         chosen = chosen.model_copy(update={"data": fingerprint(start)})
     return HouseholdWorld(start, level, horizon, chosen)

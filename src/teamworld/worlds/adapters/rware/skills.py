@@ -81,7 +81,7 @@ def choose_primitive(agent: AgentId, skill: MacroAction, state: WarehouseState, 
     if at in ends:
         return "toggle" if action.verb in ("fetch", "put_back") else "noop"
     ahead = grid.add(at, STEPS[state.facing[agent]])
-    avoided = _avoid_cells(skill, ahead, 1 + 2 * rank if agent in state.held else 1)
+    avoided = _avoid_cells(skill, ahead, 2 + 2 * rank if agent in state.held else 1 + rank)
     closed = floor.slots - set(ends) if agent in state.held else frozenset[Cell]()
     open_ends = tuple(end for end in ends if end not in avoided)
     cell = _next_cell(floor.size, at, open_ends, closed | avoided, ahead)
@@ -92,8 +92,8 @@ def choose_primitive(agent: AgentId, skill: MacroAction, state: WarehouseState, 
 def _avoid_cells(skill: MacroAction, ahead: Cell, tries: int) -> frozenset[Cell]:
     """Return the cells that a robot keeps away from because somebody stood there.
 
-    It tries so often before it looks for a way around: one without a load once, one with a load the more often the
-    higher its rank, so that two who meet in an aisle do not both turn.
+    It tries so often before it looks for a way around, each robot another number of times: two who meet and both turn
+    would meet again and again.
     """
     if not skill.stuck:
         skill.notes["tries"] = 0

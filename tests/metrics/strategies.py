@@ -97,14 +97,16 @@ class Maker:
             self.write(*acts)
             self._world()
             ticks = self.rng.choice((1, 1, 1, 3))
-            self.write(StepDone(ticks=ticks, score={"reward": self.rng.randint(-2, 2) / 2}))
+            self.write(StepDone(ticks=ticks, score={"reward": self.rng.randint(-2, 2) / 2, "area_burnt": 3.0}))
             self.step, self.tick = self.step + 1, self.tick + ticks
         for agent in list(self.running):
             self._end_plan(agent, "unfinished", "horizon")
         if self.chance(0.7):
             self.write(*(Release(agent=agent, goal=goal, cause="ended") for agent, goal in self.held.items()))
         done = bool(self.goals) and all(self.progress.get(goal) == 1.0 for goal in self.goals)
-        self.write(EpisodeEnd(reason="all_done" if done else self.rng.choice(("horizon", "quit"))))
+        self.write(
+            EpisodeEnd(reason="all_done" if done else self.rng.choice(("horizon", "quit")), idle={"reward": -2.5})
+        )
         return self.events
 
     def _start(self) -> EpisodeStart:

@@ -64,7 +64,8 @@ def test_the_stored_logs_have_something_to_measure() -> None:
     known = {name for one in values for name, value in one["metrics"].items() if value["value"] is not None}
     rest = values[0]["metrics"].keys() - known
     gone = {name for name in metrics() if name.startswith(("warning_", "repair_", "latency_"))}
-    assert rest <= {"loss", "cost_usd", *gone}, "no log holds seconds, dollars, losses or repairs"
+    fire = {"damage_prevented", "area_burnt"}
+    assert rest <= {"loss", "cost_usd", *fire, *gone}, "no log holds seconds, dollars, losses, fires or repairs"
     starts = {}
     for path in LOGS:
         start, *events = read_log(path)

@@ -9,8 +9,19 @@ import msgspec
 import pytest
 from hypothesis import given
 
+from teamworld.metrics.all_metrics import measure
+from teamworld.metrics.log_reader import tabulate
 from teamworld.metrics.summary import Rate, Summary, summarise
-from teamworld.record import AnswerError, EpisodeStart, Event, GoalChange, QuestionAsked, StepDone
+from teamworld.record import (
+    AnswerError,
+    EpisodeEnd,
+    EpisodeStart,
+    Event,
+    GoalChange,
+    HeadlineInfo,
+    QuestionAsked,
+    StepDone,
+)
 from tests.metrics.logs import attempt, change, ended, log, measured, say
 from tests.metrics.strategies import logs
 
@@ -64,6 +75,45 @@ def test_rewards_are_summed() -> None:
     ]
     assert summarise(scored).reward == 2.1  # exactly: no 2.0999999999999996
     assert summarise(events).reward == 0.0
+
+
+@pytest.mark.parametrize(
+    ("lost", "idle", "prevented"),
+    [
+        ((-10.0, -20.0), {"reward": -120.0}, 0.75),
+        ((-30.0,), {"reward": -20.0}, -0.5),
+        ((-120.0,), {"reward": -120.0}, 0.0),
+        ((0.0,), {"reward": 0.0}, None),
+        ((5.0,), {"reward": -1.0}, None),
+        ((-5.0,), None, None),
+    ],
+)
+def test_damage_prevented_by_hand(
+    lost: tuple[float, ...], idle: dict[str, float] | None, prevented: float | None
+) -> None:
+    points = iter(lost)
+    events = [
+        msgspec.structs.replace(event, score={"reward": next(points), "area_burnt": 7.0})
+        if isinstance(event, StepDone)
+        else msgspec.structs.replace(event, idle=msgspec.UNSET if idle is None else idle)
+        if isinstance(event, EpisodeEnd)
+        else event
+        for event in log(*([] for _ in lost))
+    ]
+    values = measure(tabulate(events))
+    assert (values["damage_prevented"].value, values["area_burnt"].value) == (prevented, 7.0)
+
+
+def test_a_level_without_completion_in_its_headline_knows_no_success() -> None:
+    info = HeadlineInfo(metric="world_score", unit="points", better="high", definition="what is left")
+    usual = log([change("g")])
+    start = usual[0]
+    assert isinstance(start, EpisodeStart)
+    other = summarise([msgspec.structs.replace(start, headline=(info,)), *usual[1:]])
+    assert [part.metric for part in summarise(usual).headline] == ["completion", "steps"]
+    assert (summarise(usual).success, summarise(usual).has_success) == (True, True)
+    assert (other.success, other.has_success, other.completion) == (None, False, 1.0)
+    assert [part.metric for part in other.headline] == ["world_score"]
 
 
 def test_plans_and_joint_acts_keep_what_they_are_a_share_of() -> None:

@@ -116,7 +116,7 @@ def test_numbers_are_short() -> None:
 
 
 def test_letter_codes_of_older_files_stand_for_names() -> None:
-    assert set(letter_codes().values()) == set(metrics())
+    assert set(letter_codes().values()) < set(metrics())  # metrics that came later have none
     assert metric_names("O2, E1,joint_success") == ("completion", "steps", "joint_success")
     data = {"name": "a", "title": "A", "experiment": {}, "metrics": ["O7.raw", "messages"]}
     assert Section.model_validate(data).metrics == ("world_score", "messages")

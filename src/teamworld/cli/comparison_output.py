@@ -24,17 +24,17 @@ from teamworld.experiment.spec import load
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.report import comparison_tables, measurement
 from teamworld.report import evidence as pages
-from teamworld.report.comparison import MAIN, Comparison, claims, doubts
+from teamworld.report.comparison import Comparison, claims, doubts
 from teamworld.report.comparison_tables import plain
 from teamworld.report.figure_style import need
-from teamworld.report.tables import Table
+from teamworld.report.tables import Table, describe_headline
 
 _IMAGES = "images"
 
 
 def compare(
     fields: Mapping[str, Any],
-    names: Sequence[str],
+    metrics: str | None,
     out: Path | None,
     options: RunOptions,
     *,
@@ -46,7 +46,7 @@ def compare(
 
     Args:
         fields: Of an experiment; what varies stands under ``grid``.
-        names: Of the metrics.
+        metrics: Names with commas; None: the headline of the level, and what a results table shows beside it.
         out: Folder of the comparison; a name made from the arguments if None.
         options: How its runs are carried out.
         references: Whether random, scripted and silent teams stand beside.
@@ -59,14 +59,18 @@ def compare(
     folder = out if out is not None else _default_folder(settings, references)
     grid.claim(folder, fields, "comparison")
     parts = _run(settings, folder, options, references=references)
+    experiments = [RunFolder(folder / s.name / ALOUD).keep_limit(s.experiment) for s in settings]
+    finished = [row for part in parts for _, row in RunFolder(part.folder).finished(part.experiment)]
+    names = measurement.metric_names(metrics, references=references, rows=finished)
+    main = measurement.main_metrics(finished)
     with Console(stderr=True).status("measuring"):
         measured = measurement.measure(parts, names, options.processes)
-        result = measurement.compared(measured, names)
-        by_setting = {s.name: measurement.compared(measured.within(s.name), names) for s in settings if s.name}
-    experiments = [RunFolder(folder / s.name / ALOUD).keep_limit(s.experiment) for s in settings]
+        result = measurement.compared(measured, names, main)
+        by_setting = {s.name: measurement.compared(measured.within(s.name), names, main) for s in settings if s.name}
     caption, where = comparison_tables.caption(experiments), comparison_tables.where(experiments)
-    tables = [comparison_tables.table(result, names, caption)]
-    tables += [comparison_tables.by_setting(by_setting, name, caption) for name in MAIN if by_setting and name in names]
+    explained = "; ".join(filter(None, (caption, describe_headline(finished))))
+    tables = [comparison_tables.table(result, names, explained)]
+    tables += [comparison_tables.by_setting(by_setting, name, caption) for name in main if by_setting and name in names]
     comparison_tables.write(folder, result, tables, by_setting, where)
     if figures:
         from teamworld.report.comparison_figures import draw
@@ -100,7 +104,7 @@ def _print(tables: Sequence[Table], result: Comparison, folder: Path) -> None:
     for table in tables:
         print_table(replace(table, caption=""))
     print(f"{tables[0].caption}\n")
-    main = [pair for pair in result.paired if pair.metric in MAIN] or list(result.paired)
+    main = [pair for pair in result.paired if pair.metric in result.main] or list(result.paired)
     for sentence in claims(Comparison((), tuple(main))):
         print(sentence)
     others = [pair.supported for pair in result.paired if pair not in main]

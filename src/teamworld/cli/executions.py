@@ -127,14 +127,16 @@ def run_grid(data: Mapping[str, Any], out: Path | None, options: RunOptions, *, 
 
 
 def _grid_table(parts: Sequence[grid.GridRun], done: Mapping[str, list[EpisodeRow]]) -> Table:
+    tabled = [tables.by_method(done[part.name], part.experiment) for part in parts]
+    left_out = ("method", "joint acts", "plans", "messages", "re-asked")
+    shown = [name for name in dict.fromkeys(name for table in tabled for name in table.columns) if name not in left_out]
     rows = []
-    for part in parts:
-        lines = tables.by_method(done[part.name], part.experiment)
-        at = [lines.columns.index(name) for name in ("method", "episodes", "completion", "solved", "steps")]
+    for part, table in zip(parts, tabled, strict=True):
         place = " ".join(f"{name}={value}" for name, value in part.values.items())
-        rows += [(f"{place} {line[at[0]]}", *(line[column] for column in at[1:])) for line in lines.rows]
-    columns = ("run", "episodes", "completion", "solved", "steps")
-    return Table(f"{len(parts)} runs", columns, tuple(rows), _caption([part.experiment for part in parts]))
+        for line in table.rows:
+            cells = dict(zip(table.columns, line, strict=True))
+            rows.append((f"{place} {cells['method']}", *(cells.get(name, "") for name in shown)))
+    return Table(f"{len(parts)} runs", ("run", *shown), tuple(rows), _caption([part.experiment for part in parts]))
 
 
 def _caption(experiments: Sequence[ExperimentSpec]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from teamworld.episode.compatibility import entities_for
 from teamworld.episode.decision_context import DecisionPoint, Views
@@ -32,6 +32,7 @@ from teamworld.record import (
     Event,
     GoalChange,
     GoalInfo,
+    HeadlineInfo,
     LogLevel,
     LogWriter,
     PlanEnd,
@@ -41,7 +42,19 @@ from teamworld.record import (
     StepDone,
 )
 from teamworld.seeding import Streams
-from teamworld.worlds.contract import WAIT, EndReason, Goal, Outcome, StepResult, Verdict, View, World, talk
+from teamworld.worlds.contract import (
+    GOALS_AND_STEPS,
+    WAIT,
+    EndReason,
+    Goal,
+    HeadlineMeasure,
+    Outcome,
+    StepResult,
+    Verdict,
+    View,
+    World,
+    talk,
+)
 
 _NEWS = (Commit, Release, PlanStart, PlanEnd)
 
@@ -89,6 +102,7 @@ class Episode:
         self._unable: frozenset[AgentId] = frozenset()
         self._talking: dict[AgentId, Action] = {}
         self._plans = 0
+        self._idle: dict[str, float] = {}
         self._read = 0
         self._stages = Stages(self._alive, self._recorder.record)
         self._channel = Channel(setting.messages, world.in_range, streams, self._recorder.record)
@@ -287,6 +301,7 @@ class Episode:
         self._recorder.tick += report.ticks
         self._show()
         self._recorder.flush()
+        self._idle = dict(report.idle)
         return report.end_reason
 
     def _take_outcome(self, agent: AgentId, action: Action, report: StepResult) -> None:
@@ -342,6 +357,7 @@ class Episode:
                 topology=setting.topology,
                 log_level=setting.log_level,
                 roster=tuple(map(str, entities)) if "entities" in self._method.requires else UNSET,
+                headline=_headline(spec.headline),
             )
         )
         self._show()
@@ -418,7 +434,11 @@ class Episode:
             self._end_plan(agent, Ending("unfinished", over))
         for agent, goal in self._committed.items():
             self._recorder.record(Release(agent=agent, goal=goal, cause="ended"))
-        self._recorder.record(EpisodeEnd(reason=over))
+        self._recorder.record(EpisodeEnd(reason=over, idle=self._idle or UNSET))
+
+
+def _headline(measures: Sequence[HeadlineMeasure]) -> tuple[HeadlineInfo, ...] | UnsetType:
+    return UNSET if measures == GOALS_AND_STEPS else tuple(HeadlineInfo(**part._asdict()) for part in measures)
 
 
 def _goal(goals: Sequence[Goal], wanted: GoalId | None) -> Goal | None:

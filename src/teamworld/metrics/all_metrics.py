@@ -2,23 +2,47 @@
 
 from __future__ import annotations
 
+from typing import Literal, NamedTuple
+
 from teamworld.metrics import (  # noqa: F401 - each registers its metrics
     beliefs,
     coordination,
     cost,
     effort,
+    headline,
     message_content,
     messages,
     outcome,
     predictions,
 )
-from teamworld.metrics.definition import NULL, Value, metric_functions, metrics
+from teamworld.metrics.definition import NULL, MetricFunction, Value, metric_functions, metrics
 from teamworld.metrics.event_table import EventTable
+
+
+class HeadlineValue(NamedTuple):
+    """A measure that results of a level are told in first, and its value in an episode."""
+
+    metric: str
+    unit: str
+    better: Literal["high", "low"]
+    definition: str
+    value: Value
 
 
 def measure(table: EventTable) -> dict[str, Value]:
     """Return every metric that one episode can tell, by name; null below the log level that it takes."""
-    return {
-        name: NULL if metrics()[name].tier == 2 and not table.has_beliefs else function(table)
-        for name, function in metric_functions().items()
-    }
+    return {name: _value(name, function, table) for name, function in metric_functions().items()}
+
+
+def measure_headline(table: EventTable) -> tuple[HeadlineValue, ...]:
+    """Return what the level's results are told in first, in the order of its world."""
+    functions, measures = metric_functions(), headline.of_episode(table.start)
+    values = [_value(part.metric, functions[part.metric], table) for part in measures]
+    return tuple(
+        HeadlineValue(part.metric, part.unit, part.better, part.definition, value)
+        for part, value in zip(measures, values, strict=True)
+    )
+
+
+def _value(name: str, function: MetricFunction, table: EventTable) -> Value:
+    return NULL if metrics()[name].tier == 2 and not table.has_beliefs else function(table)

@@ -6,7 +6,7 @@ the records that a metric reads are kept. ``log_reader.tabulate`` makes the tabl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from math import fsum
@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from teamworld.metrics import headline
 from teamworld.record import (
     ActionStep,
     AgentLeft,
@@ -135,6 +136,8 @@ class EventTable:
     """Of each step."""
     reward: float | None
     """The world's own score: its changes (``reward`` of a step's score) summed; None where no step tells of any."""
+    score: Mapping[str, float]
+    """The world's other scores and counts as its last step tells them."""
     acts: ActColumns
     skipped: int
     """How many actions could not start and were passed over at no cost; they are no agent-steps."""
@@ -182,7 +185,9 @@ class EventTable:
 
     @property
     def is_solved(self) -> bool | None:
-        """Whether all goals were done, those that came up later too; None without goals."""
+        """Whether all goals were done, those that came up later too; None without goals, or where none is asked."""
+        if not headline.has_success(self.start):
+            return None
         goals = {*(goal.id for goal in self.start.goals), *(change.goal for change in self.all(GoalChange))}
         return goals <= self.done.keys() if goals else None
 

@@ -109,6 +109,7 @@ class _Reader:
         self.step = self.tick = 0
         """Steps and ticks of the world so far."""
         self.reward: float | None = None
+        self.score: dict[str, float] = {}
         self.has_beliefs = start.log_level != "play"
         kinds = (*_KEPT, *_KEPT_WITH_BELIEFS) if self.has_beliefs else _KEPT
         self.kept: dict[type[Any], list[Any]] = {kind: [] for kind in kinds}
@@ -192,6 +193,7 @@ class _Reader:
                 raise refusal(event, f"has the score {value}: expected a number up to {HEAVIEST:g}")
             if name == "reward":
                 self.reward = (self.reward or 0.0) + value
+        self.score = event.score
 
     def _end(self, event: EpisodeEnd) -> None:
         self.end = event
@@ -217,6 +219,7 @@ class _Reader:
             goals=tuple(goal for goal in self.goals if goal is not None),
             ticks=np.frombuffer(self.ticks, np.int64),
             reward=self.reward,
+            score=self.score,
             acts=acts,
             skipped=self.skipped,
             failed=self.failed,

@@ -64,6 +64,25 @@ def world_score(table: EventTable) -> Value:
 
 
 @metric
+def damage_prevented(table: EventTable) -> Value:
+    """Return the share of the damage of doing nothing that was prevented; null where the log does not tell that damage.
+
+    Damage is what the world's own score lost from 0. The share is below 0 for a team that does more harm than good.
+    """
+    idle = table.end.idle.get("reward") if table.end.idle else None
+    if idle is None or table.reward is None or max(idle, table.reward) > 0:
+        return NULL
+    return share(table.reward - idle, -idle)
+
+
+@metric
+def area_burnt(table: EventTable) -> Value:
+    """Return the cells that caught fire; null of worlds whose score does not count them."""
+    cells = table.score.get("area_burnt")
+    return NULL if cells is None else count(cells)
+
+
+@metric
 def premature_end(table: EventTable) -> Value:
     """Return whether the team quit, or was lost whole, with goals open."""
     return NULL if table.is_solved is None else share(table.has_left and not table.is_solved, 1)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from teamworld.metrics.all_metrics import HeadlineValue, measure_headline
 from teamworld.metrics.coordination import joint_success, plan_shares
 from teamworld.metrics.definition import Value
 from teamworld.metrics.event_table import EventTable
@@ -59,6 +60,13 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """Questions that ended in their fallback."""
     reason: str
     """Why the episode ended."""
+    headline: tuple[HeadlineValue, ...] = ()
+    """What the level's results are told in first; empty in results of earlier versions."""
+
+    @property
+    def has_success(self) -> bool:
+        """Whether doing all goals was what the level asked."""
+        return not self.headline or any(part.metric == "completion" for part in self.headline)
 
 
 def summarise(log: Iterable[Event]) -> Summary:
@@ -84,6 +92,7 @@ def summarise(log: Iterable[Event]) -> Summary:
         re_asked=sum(len(question.errors) for question in questions),
         fallbacks=sum(question.fallback for question in questions),
         reason=table.end.reason,
+        headline=measure_headline(table),
     )
 
 

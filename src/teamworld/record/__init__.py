@@ -16,6 +16,7 @@ from teamworld.record.events import EpisodeStart as EpisodeStart
 from teamworld.record.events import Event as Event
 from teamworld.record.events import GoalChange as GoalChange
 from teamworld.record.events import GoalInfo as GoalInfo
+from teamworld.record.events import HeadlineInfo as HeadlineInfo
 from teamworld.record.events import HeldBelief as HeldBelief
 from teamworld.record.events import LlmCall as LlmCall
 from teamworld.record.events import LogLevel as LogLevel

@@ -58,6 +58,15 @@ class RelationInfo(msgspec.Struct, frozen=True, kw_only=True):
     values: tuple[str, ...]
 
 
+class HeadlineInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A measure that results of the level are told in first."""
+
+    metric: str
+    unit: str
+    better: Literal["high", "low"]
+    definition: str
+
+
 class EpisodeStart(_Record, frozen=True, kw_only=True, tag="episode_start"):
     """What is run. Everything that is needed to run it again."""
 
@@ -85,6 +94,8 @@ class EpisodeStart(_Record, frozen=True, kw_only=True, tag="episode_start"):
     log_level: str
     roster: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
     """The world's entities, if the method requires them, see ``Method.requires``; left out for other methods."""
+    headline: tuple[HeadlineInfo, ...] | msgspec.UnsetType = msgspec.UNSET
+    """Left out where it is completion and steps, as of most levels."""
 
 
 class StageEntered(_Record, frozen=True, kw_only=True, tag="stage"):
@@ -350,6 +361,8 @@ class EpisodeEnd(_Record, frozen=True, kw_only=True, tag="episode_end"):
     """The last record."""
 
     reason: Literal["all_done", "horizon", "budget", "quit", "error"]
+    idle: dict[str, float] | msgspec.UnsetType = msgspec.UNSET
+    """The score entries if nobody had done anything, where the world tells it: no agent and no method is told."""
 
 
 Event: TypeAlias = (

@@ -10,7 +10,7 @@ from teamworld.metrics.definition import Metric, PooledValue, Value, metrics, po
 from teamworld.metrics.summary import Extract
 from teamworld.report.statistics import fitting_interval, holm, least, paired
 
-#: What a results table shows first.
+#: What a results table shows, beside the headline of the level.
 HEADLINE = (
     *("completion", "joint_completion", "anytime_completion", "success", "steps", "steps_solved", "joint_success"),
     *("attempt_coverage", "work_share", "waiting_share", "messages", "message_tokens", "redundancy"),
@@ -95,6 +95,8 @@ class Comparison(NamedTuple):
 
     rows: tuple[MetricRow, ...]
     paired: tuple[PairedDifference, ...]
+    main: tuple[str, ...] = MAIN
+    """What it was made for."""
 
 
 #: Per method: the value of each instance, over its episodes; and from which stratum it is.
@@ -102,7 +104,10 @@ Units = Mapping[str, PooledValue]
 
 
 def compare(
-    samples: Iterable[Sample], names: Sequence[str], wanted: Sequence[tuple[str, str]] | None = None
+    samples: Iterable[Sample],
+    names: Sequence[str],
+    wanted: Sequence[tuple[str, str]] | None = None,
+    main: Sequence[str] = MAIN,
 ) -> Comparison:
     """Compare methods in some metrics.
 
@@ -113,6 +118,7 @@ def compare(
         samples: Measured episodes of all methods.
         names: Metrics.
         wanted: The pairs of methods that are compared; all if None.
+        main: The metrics that the comparison is made for.
     """
     measured = list(samples)
     strata = {sample.instance: sample.stratum for sample in measured}
@@ -126,7 +132,7 @@ def compare(
         }
         rows += [_row(method, metric, units[method], strata) for method in methods]
         pairs += _pairs(metric, units, strata, tuple(combinations(methods, 2)) if wanted is None else wanted)
-    return Comparison(tuple(rows), tuple(_corrected(pairs)))
+    return Comparison(tuple(rows), tuple(_corrected(pairs, main)), tuple(main))
 
 
 def _units(metric: Metric, samples: Sequence[Sample]) -> Units:
@@ -198,11 +204,11 @@ def _pairs(
         yield PairedDifference(first_method, second_method, metric.name, *tested, *counts)
 
 
-def _corrected(pairs: Sequence[PairedDifference]) -> Iterator[PairedDifference]:
+def _corrected(pairs: Sequence[PairedDifference], main: Sequence[str]) -> Iterator[PairedDifference]:
     """Yield the pairs with their p values corrected within their family."""
     corrected: dict[int, tuple[float, int]] = {}
-    for main in (True, False):
-        family = [at for at, pair in enumerate(pairs) if (pair.metric in MAIN) == main]
+    for is_main in (True, False):
+        family = [at for at, pair in enumerate(pairs) if (pair.metric in main) == is_main]
         ps = holm([pairs[at].p for at in family])
         corrected |= {at: (p, len(family)) for at, p in zip(family, ps, strict=True)}
     for at, pair in enumerate(pairs):
@@ -220,8 +226,10 @@ def enough(family: int) -> int | None:
 
 def doubts(comparison: Comparison) -> Iterator[str]:
     """Yield a line for each family of differences of which none can be supported, whatever the data say."""
-    for what, main in (("completion, anytime completion and steps", True), ("the other metrics", False)):
-        pairs = [pair for pair in comparison.paired if (pair.metric in MAIN) == main]
+    *most_named, last = (name.replace("_", " ") for name in comparison.main)
+    named = f"{', '.join(most_named)} and {last}" if most_named else last
+    for what, is_main in ((named, True), ("the other metrics", False)):
+        pairs = [pair for pair in comparison.paired if (pair.metric in comparison.main) == is_main]
         if not pairs:
             continue
         most, wanted = max(pair.n for pair in pairs), enough(len(pairs))

@@ -14,6 +14,7 @@ from teamworld.experiment import episode_metrics, process_pool
 from teamworld.experiment.comparison_runs import ALOUD, GREEDY, REFERENCES, SILENT, ComparisonRun, silent_names
 from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.results import EpisodeRow
 from teamworld.memory.episode_learning import delta
 from teamworld.memory.guidebook import WorldModel
 from teamworld.memory.store import MemoryStore
@@ -21,7 +22,8 @@ from teamworld.methods import registry
 from teamworld.metrics.definition import NULL, Value, mean, metrics, name_of
 from teamworld.record import ActionStep, Event, read_log
 from teamworld.report import cross_run
-from teamworld.report.comparison import COSTS, HEADLINE, Comparison, Sample, compare
+from teamworld.report.comparison import COSTS, HEADLINE, MAIN, Comparison, Sample, compare
+from teamworld.report.tables import asks_for_goals, headline
 
 #: Metrics across runs that the usual table shows too.
 ACROSS: Final = ("normalised_score", "talk_value_completion", "talk_value_steps", "talk_return")
@@ -29,6 +31,11 @@ ACROSS: Final = ("normalised_score", "talk_value_completion", "talk_value_steps"
 _NEEDED: Final = (
     *("success", "completion", "anytime_completion", "world_score", "steps"),
     *("messages", "message_tokens", "joint_success", *COSTS),
+)
+#: What says nothing where no goals are asked for.
+_OF_GOALS: Final = (
+    *("success", "completion", "joint_completion", "anytime_completion", "steps_solved"),
+    *("talk_value_completion", "talk_return"),
 )
 #: A method whose memory never learns: what DR. WELL's is measured against.
 FROZEN: Final = "drwell:frozen"
@@ -170,15 +177,31 @@ def honesty(folder: RunFolder, experiment: ExperimentSpec, cell: RunCell) -> dic
     return {"memory_rate_error": mean(rates), "memory_duration_error": mean(durations)}
 
 
-def metric_names(text: str | None, *, references: bool = True) -> tuple[str, ...]:
+def main_metrics(rows: Sequence[EpisodeRow]) -> tuple[str, ...]:
+    """Return the metrics that a comparison is made for: ``MAIN``, or the headline of levels that ask for no goals."""
+    return MAIN if asks_for_goals(rows) else tuple(part.metric for part in headline(rows))
+
+
+def metric_names(
+    text: str | None, *, references: bool = True, rows: Sequence[EpisodeRow] | None = None
+) -> tuple[str, ...]:
     """Return the metrics in a text with commas; those of a results table if there is none, all for ``all``.
+
+    Args:
+        text: What is wanted.
+        references: Whether reference teams stand beside.
+        rows: What is compared: the headline of its levels comes first, and what tells of goals is left out of a results
+            table where no level asks for them.
 
     Raises:
         UserError: There is no such metric.
     """
     known = list(metrics())
     if text is None:
-        return tuple(name for name in known if name in (*HEADLINE, *(ACROSS if references else ())))
+        first = [part.metric for part in headline(rows or ())]
+        left_out = () if asks_for_goals(rows or ()) else _OF_GOALS
+        usual = {*HEADLINE, *(ACROSS if references else ())}.difference(left_out)
+        return tuple(dict.fromkeys((*first, *(name for name in known if name in usual))))
     if text == "all":
         return tuple(known)
     names = [name_of(word.strip()) for word in text.split(",") if word.strip()]
@@ -188,8 +211,14 @@ def metric_names(text: str | None, *, references: bool = True) -> tuple[str, ...
     return tuple(dict.fromkeys(names))
 
 
-def compared(measured: Measurement, names: Sequence[str]) -> Comparison:
-    """Compare what was measured: methods with one another, with the reference teams, each with itself in silence."""
+def compared(measured: Measurement, names: Sequence[str], main: Sequence[str] = MAIN) -> Comparison:
+    """Compare what was measured: methods with one another, with the reference teams, each with itself in silence.
+
+    Args:
+        measured: The episodes.
+        names: Metrics.
+        main: Those that the comparison is made for.
+    """
     present = list(dict.fromkeys(sample.method for sample in measured.episodes))
     beside = [name for name in present if name in REFERENCES]
     silent = [name for name in present if name.partition(":")[0] == SILENT]
@@ -197,8 +226,8 @@ def compared(measured: Measurement, names: Sequence[str]) -> Comparison:
     pairs = list(combinations(own or beside, 2))
     pairs += [(name, reference) for name in own for reference in beside]
     pairs += list(silent_names(present).items())
-    shown = compare(measured.all, [name for name in names if name not in cross_run.WHOLE], pairs)
+    shown = compare(measured.all, [name for name in names if name not in cross_run.WHOLE], pairs, main)
     if not any(name in cross_run.WHOLE for name in names):
         return shown
     rows = (*shown.rows, *cross_run.of_methods(measured.episodes, COSTS))
-    return Comparison(tuple(row for row in rows if row.metric in names), shown.paired)
+    return shown._replace(rows=tuple(row for row in rows if row.metric in names))

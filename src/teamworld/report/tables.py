@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from teamworld.errors import UserError
 from teamworld.experiment.message_protocol import differ
 from teamworld.experiment.spec import ExperimentSpec
 from teamworld.experiment.store.results import EpisodeRow
+from teamworld.metrics.all_metrics import HeadlineValue
+from teamworld.metrics.definition import Value, metrics, only, pool
 from teamworld.reasoning.registry import describe
-from teamworld.report.statistics import Interval, mean_interval
+from teamworld.report.statistics import Interval, mean_interval, ratio_interval
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
+
+
+#: What is told of every run whose level asks for goals.
+_COMMON: Final = ("completion", "steps")
+#: Headings that are not the metric's name in words.
+_HEADINGS: Final = {"success": "solved"}
 
 
 @dataclass(frozen=True)
@@ -73,18 +81,17 @@ def describe_reasoner_and_talk(experiment: ExperimentSpec) -> str:
 
 def by_episode(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> Table:
     """Return completion and steps of each episode, averaged over seeds."""
-    columns = ["episode"]
-    for method in experiment.methods:
-        columns += [f"{method} completion", f"{method} steps"]
+    measures = headline(rows)
+    shown = _COMMON if asks_for_goals(rows) else tuple(part.metric for part in measures[:2])
+    columns = ["episode", *(f"{method} {_words(name)}" for method in experiment.methods for name in shown)]
     lines: list[tuple[str, ...]] = []
     narrow: list[tuple[str, ...]] = [("episode", *experiment.methods)]
     for episode in range(1, experiment.episodes + 1):
+        of_episode = [row for row in rows if row.episode == episode]
         pairs = []
         for method in experiment.methods:
-            summaries = [row.summary for row in rows if row.method == method and row.episode == episode]
-            completion = mean_interval(_some(summary.completion for summary in summaries))
-            steps = mean_interval([float(summary.steps) for summary in summaries])
-            pairs.append((_number(completion, 2, bounds=False), _number(steps, 1, bounds=False)))
+            own = [row for row in of_episode if row.method == method]
+            pairs.append([_number(_over_seeds(own, name), _digits(name), bounds=False) for name in shown])
         lines.append((str(episode), *(cell for pair in pairs for cell in pair)))
         narrow.append((str(episode), *map(", ".join, pairs)))
     seeds = f"mean of {len(experiment.seeds)} seeds" if len(experiment.seeds) > 1 else f"seed {experiment.seeds[0]}"
@@ -93,14 +100,40 @@ def by_episode(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> Table:
         title,
         tuple(columns),
         tuple(lines),
-        f"completion, steps: {seeds}; {describe_reasoner_and_talk(experiment)}; at most {experiment.step_limit} steps",
+        f"{', '.join(map(_words, shown))}: {seeds}; {describe_reasoner_and_talk(experiment)}; "
+        f"at most {experiment.step_limit} steps",
         tuple(narrow),
     )
 
 
+def headline(rows: Iterable[EpisodeRow]) -> tuple[HeadlineValue, ...]:
+    """Return the measures that results are told in first, once each; their values are those of the first episode."""
+    return tuple({part.metric: part for row in rows for part in row.summary.headline}.values())
+
+
+def asks_for_goals(rows: Iterable[EpisodeRow]) -> bool:
+    """Return whether the level of any episode asks for goals to be done."""
+    rows = list(rows)
+    return not rows or any(row.summary.has_success for row in rows)
+
+
+def describe_headline(rows: Iterable[EpisodeRow]) -> str:
+    """Return what the measures of the headline say on this level, but for those that say the same everywhere."""
+    every = {(part.metric, part.definition): part for row in rows for part in row.summary.headline}
+    measures = [part for part in every.values() if part.metric not in _COMMON]
+    return "; ".join(f"{_words(part.metric)} ({_unit(part)} is better): {part.definition}" for part in measures)
+
+
+def _unit(measure: HeadlineValue) -> str:
+    more = "more" if measure.better == "high" else "less"
+    return f"{measure.unit}, {more}" if measure.unit else more
+
+
 def by_method(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> Table:
     """Return the headline numbers of each method, with 95 % intervals over seeds."""
-    columns = ("method", "episodes", "completion", "solved", "steps", "joint acts", "plans", "messages", "re-asked")
+    first = [part.metric for part in headline(rows) if part.metric not in _COMMON]
+    outcome = [*first, *(("completion", "success") if asks_for_goals(rows) else ()), "steps"]
+    columns = ("method", "episodes", *map(_words, outcome), "joint acts", "plans", "messages", "re-asked")
     lines = []
     for method in experiment.methods:
         own = [row for row in rows if row.method == method]
@@ -112,21 +145,20 @@ def by_method(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> Table:
             (
                 method,
                 str(len(own)),
-                _number(_over_seeds(own, lambda row: row.summary.completion), 2),
-                _number(_over_seeds(own, lambda row: row.summary.success), 2),
-                _number(_over_seeds(own, lambda row: float(row.summary.steps)), 1),
+                *(_number(_over_seeds(own, name), _digits(name)) for name in outcome),
                 _share([summary.attempts for summary in summaries]),
                 _share([summary.plans for summary in summaries]),
-                _number(_over_seeds(own, lambda row: float(row.summary.messages)), 1, bounds=False),
+                _number(_over_seeds(own, "messages"), 1, bounds=False),
                 _share([(summary.re_asked, summary.questions) for summary in summaries]),
             )
         )
     several = len(experiment.seeds) > 1
     over = f"[95 % bootstrap interval over {len(experiment.seeds)} seeds]" if several else "one seed, no interval"
-    steps = f"at most {experiment.step_limit:,} steps"
-    caption = f"mean of episodes, {over}; {steps}; shares as successes of all; {describe_reasoner_and_talk(experiment)}"
+    said = [f"mean of episodes, {over}", f"at most {experiment.step_limit:,} steps"]
+    said += [text for text in (describe_headline(rows),) if text]
+    said += ["shares as successes of all", describe_reasoner_and_talk(experiment)]
     turned = tuple(zip(columns, *lines, strict=True))
-    return Table(f"{experiment.world} {experiment.level}: methods", columns, tuple(lines), caption, turned)
+    return Table(f"{experiment.world} {experiment.level}: methods", columns, tuple(lines), "; ".join(said), turned)
 
 
 def rich_tables(table: Table, width: int = 80) -> list[RichTable]:
@@ -169,17 +201,32 @@ def _broken(cell: str) -> str:
     return cell.replace(" [", "\n[").replace(" (", "\n(")
 
 
-def _some(values: Iterable[float | None]) -> list[float]:
-    """Leave out what is null."""
-    return [float(value) for value in values if value is not None]
+def _words(metric: str) -> str:
+    return _HEADINGS.get(metric, metric.replace("_", " "))
 
 
-def _over_seeds(rows: Sequence[EpisodeRow], value: Callable[[EpisodeRow], float | None]) -> Interval | None:
-    """Average over the episodes of each seed first: episodes of one seed are not independent."""
-    by_seed: dict[int, list[float]] = {}
+def _digits(metric: str) -> int:
+    return 2 if metrics()[metric].unit is None else 1
+
+
+def _value(row: EpisodeRow, metric: str) -> Value:
+    """Return a metric of an episode, as its results keep it."""
+    for part in row.summary.headline:
+        if part.metric == metric:
+            return part.value
+    value: float | None = getattr(row.summary, metric, None)
+    return only(None if value is None else float(value))
+
+
+def _over_seeds(rows: Sequence[EpisodeRow], metric: str) -> Interval | None:
+    """Pool the episodes of each seed first: episodes of one seed are not independent."""
+    by_seed: dict[int, list[Value]] = {}
     for row in rows:
-        by_seed.setdefault(row.seed, []).extend(_some([value(row)]))
-    return mean_interval([sum(values) / len(values) for values in by_seed.values() if values])
+        by_seed.setdefault(row.seed, []).append(_value(row, metric))
+    pooled = [pool(metrics()[metric], values) for values in by_seed.values()]
+    if metrics()[metric].pooling == "micro":
+        return ratio_interval({"": [(unit.num or 0.0, unit.den) for unit in pooled if unit.den]})
+    return mean_interval([unit.value for unit in pooled if unit.value is not None])
 
 
 def interval_text(interval: Interval | None, text: Callable[[float], str], *, bounds: bool = True) -> str:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from teamworld.errors import UserError
 from teamworld.language import ParseError, parse_plan
 from teamworld.metrics.failures import LABELS, Tag
-from teamworld.metrics.summary import summarise
+from teamworld.metrics.summary import Summary, summarise
 from teamworld.reasoning.registry import describe
 from teamworld.record import (
     ActionStep,
@@ -38,6 +38,7 @@ from teamworld.viewer.replay_types import (
     EpisodeResult,
     FailureRow,
     GoalRow,
+    HeadlineRow,
     JointAct,
     PerceptionChange,
     PlanRow,
@@ -279,6 +280,8 @@ class _Reader:
                 steps=summary.steps,
                 horizon=start.horizon,
                 reason=summary.reason,
+                headline=_headline(summary),
+                has_success=summary.has_success,
             ),
             team=list(self._actors.values()),
             goals=list(self._goals.values()),
@@ -293,6 +296,20 @@ class _Reader:
             reward=self._reward if any(self._reward) else [],
             perceived=self._perceived if looks.get("facts") else [],
         )
+
+
+def _headline(summary: Summary) -> list[HeadlineRow]:
+    """Return the measures of the headline, but for those that are told of every episode."""
+    return [
+        HeadlineRow(
+            name=part.metric.replace("_", " "),
+            value=part.value.value,
+            unit=part.unit,
+            definition=f"{'more' if part.better == 'high' else 'less'} is better: {part.definition}",
+        )
+        for part in summary.headline
+        if part.metric not in ("completion", "steps")
+    ]
 
 
 def _failure(tag: Tag) -> FailureRow:

@@ -157,6 +157,17 @@ class GoalRow(_Row, kw_only=True):
     """Those who took part in the step that did it."""
 
 
+class HeadlineRow(_Row, kw_only=True):
+    """A measure that results of the level are told in first."""
+
+    name: str
+    """In words."""
+    value: float | None
+    unit: str
+    definition: str
+    """With the direction that is better."""
+
+
 class EpisodeResult(_Row, kw_only=True):
     """How the episode went; null where there was nothing to count."""
 
@@ -166,6 +177,10 @@ class EpisodeResult(_Row, kw_only=True):
     steps: int
     horizon: int
     reason: str
+    headline: list[HeadlineRow] = []
+    """Beside completion and steps, which are told of every episode."""
+    has_success: bool = True
+    """Whether doing all goals is what the level asks."""
 
 
 class PerceptionChange(_Row, kw_only=True):

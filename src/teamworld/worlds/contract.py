@@ -167,6 +167,28 @@ class StepResult(NamedTuple):
     """``reward`` is in every world how much the world's own score changed in this step; other entries are its own."""
     end_reason: EndReason | None = None
     """Why the episode ended; None while it goes on."""
+    idle: Mapping[str, float] = {}
+    """At the end, of a world that tells it: the score entries if nobody had done anything, same instance and seed;
+    ``reward`` is then their sum. For the log and metrics only: no view and no method is told."""
+
+
+class HeadlineMeasure(NamedTuple):
+    """One of the measures that results of a level are told in first: what its benchmark reports."""
+
+    metric: str
+    """Name of a metric, see ``teamworld metrics``."""
+    unit: str
+    """Empty for a share."""
+    better: Literal["high", "low"]
+    definition: str
+    """What it says on this level, in one line: what a point is, and the best there is."""
+
+
+#: The headline of a level that asks for goals alone: what was done, and when.
+GOALS_AND_STEPS = (
+    HeadlineMeasure("completion", "", "high", "weight of the goals done, of all"),
+    HeadlineMeasure("steps", "steps", "low", "steps until all is done; the limit where it is not"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +205,9 @@ class WorldSpec:
     """The task, in words."""
     memory: Literal["agent", "team"] = "team"
     """Whose perceptions ``View.recall`` holds."""
+    headline: tuple[HeadlineMeasure, ...] = GOALS_AND_STEPS
+    """What results are told in first. Without ``completion`` the level knows no success: it is scored by other things
+    than its goals, which may be done by themselves."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """As resolved: they make the same instance again. A file stands there by its content (``sha256:...``)."""
     static: Mapping[str, Any] = field(default_factory=dict)

@@ -80,7 +80,9 @@ class EpisodeRow(NamedTuple):
         """Return the row as plain data for ``--json``; everything but wall time."""
         summary: dict[str, Any] = msgspec.to_builtins(self.summary)
         rates = {name: {"num": rate.num, "den": rate.den, "value": rate.value} for name, rate in self._rates()}
-        return {"episode": self.episode, "method": self.method, "seed": self.seed} | summary | rates
+        headline = {part.metric: part.value.value for part in self.summary.headline}
+        named = {"episode": self.episode, "method": self.method, "seed": self.seed}
+        return named | summary | rates | {"headline": headline}
 
     def _rates(self) -> list[tuple[str, Any]]:
         return [("plans", self.summary.plans), ("attempts", self.summary.attempts)]

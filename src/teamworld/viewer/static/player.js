@@ -202,15 +202,21 @@
     tw.byId("title").textContent = `${episode.world} · ${episode.level}`;
     tw.byId("title").title = episode.task;
     const share = result.completion === null ? "no goals" : `${(100 * result.completion).toFixed(0)} %`;
+    const measure = ({ name, value, unit, definition }) =>
+      [name, value === null ? "none" : unit ? `${+value.toPrecision(4)} ${unit}` : `${(100 * value).toFixed(0)} %`, null, definition];
+    const goals = result.has_success ?? true;
+    const end = result.reason === "all_done" && !goals ? "nothing left to do" : (ENDS[result.reason] ?? result.reason);
+    const completion = result.completion === null ? null : `${result.done} of ${result.weight} by weight`;
     const facts = [
       ["method", episode.method],
       ["reasoner", episode.reasoner],
       ["run", `seed ${episode.seed}, episode ${episode.episode}`],
-      ["completion", share, result.completion === null ? null : `${result.done} of ${result.weight} by weight`],
-      ["steps", String(result.steps), `of ${result.horizon}, ${ENDS[result.reason] ?? result.reason}`],
+      ...(result.headline ?? []).map(measure),
+      ...(goals ? [["completion", share, completion]] : []),
+      ["steps", String(result.steps), `of ${result.horizon}, ${end}`],
     ];
-    for (const [name, value, aside] of facts) {
-      tw.byId("facts").append(tw.el("div", null, tw.el("dt", null, name), tw.el("dd", null, value, aside ? tw.el("small", null, ` ${aside}`) : null)));
+    for (const [name, value, aside, says] of facts) {
+      tw.byId("facts").append(tw.el("div", says ? { title: says } : null, tw.el("dt", null, name), tw.el("dd", null, value, aside ? tw.el("small", null, ` ${aside}`) : null)));
     }
   }
 

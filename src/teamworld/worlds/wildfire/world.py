@@ -30,6 +30,7 @@ from teamworld.worlds.wildfire.goals import (
     goals_in,
     joint_attempts,
 )
+from teamworld.worlds.wildfire.headline import headline_of, idle_scores, scores_of
 from teamworld.worlds.wildfire.kernels import agents
 from teamworld.worlds.wildfire.knowledge import Fires, Knowledge, living_agents, true_state
 from teamworld.worlds.wildfire.levels import LEVELS as _LEVELS
@@ -143,6 +144,7 @@ class WildfireWorld(TeamWorld[RunningSkill]):
             horizon=horizon,
             task=text.task_text(task, instance, options.score),
             memory="team" if options.shared_map else "agent",
+            headline=headline_of(task, options.score),
             options=options.model_dump(),
             static=drawing_data.static(instance),
         )
@@ -164,7 +166,7 @@ class WildfireWorld(TeamWorld[RunningSkill]):
         self._sightings = begin_sightings(self._incident, shared_map=self._options.shared_map)
         self._fires = Fires(self._incident)
         self._over = None
-        self._total = self._main()
+        self._total = scores_of(self._incident, self._options.score)["score"]
         self._executor = Executor[RunningSkill](self._names)
         if self._options.shared_map:
             team = Knowledge(self._incident, self._mission, self._names, None)
@@ -203,7 +205,8 @@ class WildfireWorld(TeamWorld[RunningSkill]):
         }
         joint = joint_attempts(self._incident, start, commands, effects, self._mission, self._names)
         end = self._end_reason(physics.is_over(self._incident), self._incident.t)
-        return StepResult(1, outcomes, tuple(events), tuple(joint), gone, self._score(), end)
+        idle = self._idle_scores() if end is not None and physics.fights_fire(self._instance.level) else {}
+        return StepResult(1, outcomes, tuple(events), tuple(joint), gone, self._score(), end, idle)
 
     def in_range(self, sender: AgentId, reach: float) -> Collection[AgentId]:
         """Return the other living agents at most ``reach`` cells away, in the order of the agents."""
@@ -307,25 +310,15 @@ class WildfireWorld(TeamWorld[RunningSkill]):
 
         return self._executor.judge(name, outcome, judge_skill)
 
-    def _main(self) -> float:
-        score = physics.score(self._incident)
-        return score.burnt if self._options.score == "burnt" else score.reference
-
     def _score(self) -> dict[str, float]:
         """Return how the score changed in this step, and the scores and counts as they stand after it."""
-        score, counts, before = physics.score(self._incident), physics.counters(self._incident), self._total
-        self._total = self._main()
-        scores = {"reward": self._total - before, "score": self._total}
-        scores |= {"score_reference": score.reference, "score_burnt": score.burnt}
-        if physics.fights_fire(self._instance.level):
-            scores |= {
-                "trees_burnt": float(counts.trees_burnt),
-                "trees_cut": float(counts.trees_cut),
-                "buildings_lost": float(counts.buildings_destroyed),
-                "civilians_lost": float(counts.civilians_destroyed),
-                "agents_lost": float(counts.agents_destroyed),
-            }
-        return scores
+        scores, before = scores_of(self._incident, self._options.score), self._total
+        self._total = scores["score"]
+        return {"reward": self._total - before, **scores}
+
+    def _idle_scores(self) -> Mapping[str, float]:
+        options, incident = self._options, self._incident
+        return idle_scores(self._instance, incident.seed, options.fire, self._rules, self._spec.horizon, options.score)
 
 
 def _no_effects(incident: Incident) -> StepEffects:

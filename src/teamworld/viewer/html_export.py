@@ -26,9 +26,10 @@ def page(replay: Replay) -> str:
     those in it, by their hash. A world without a drawer gets everything but the picture.
     """
     static = files("teamworld.viewer") / "static"
-    drawer = static / "worlds" / f"{replay.world}.js"
+    name = str(replay.static.get("drawer", replay.world))
+    drawer = static / "worlds" / f"{name}.js"
     parts = [static / name for name in _SCRIPTS]
-    if replay.world.isidentifier() and drawer.is_file():
+    if name.isidentifier() and drawer.is_file():
         parts.append(drawer)
     parts.append(static / _LAST)
     scripts, style = [_text(part) for part in parts], _text(static / "page.css")

@@ -19,6 +19,12 @@
     return node;
   };
 
+  /** What draws the world of an episode; null if nothing does. */
+  tw.drawerOf = (episode) => {
+    const name = episode.static?.drawer ?? episode.world;
+    return Object.hasOwn(tw.drawers, name) ? tw.drawers[name] : null;
+  };
+
   tw.byId = (id) => document.getElementById(id);
   tw.clamp = (value, low, high) => Math.min(high, Math.max(low, value));
   tw.plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;

@@ -231,7 +231,7 @@
   const episode = new tw.Episode(JSON.parse(tw.byId("data").textContent));
   header(episode);
   legend();
-  if (!Object.hasOwn(tw.drawers, episode.world)) {
+  if (!tw.drawerOf(episode)) {
     tw.byId("stage").hidden = true;
     tw.byId("nodrawer").hidden = false;
     tw.byId("nodrawer").textContent = `There is no drawing for the world ${episode.world}; the rest of the page tells what happened.`;

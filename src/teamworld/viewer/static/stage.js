@@ -8,7 +8,7 @@
     constructor(canvas, episode) {
       this.canvas = canvas;
       this.episode = episode;
-      this.drawer = Object.hasOwn(tw.drawers, episode.world) ? tw.drawers[episode.world] : null;
+      this.drawer = tw.drawerOf(episode);
       this.size = 0;
       this.drawn = null;
       this.view = { zoom: 1, x: 0.5, y: 0.5 }; // the middle of what is shown, as shares of the map

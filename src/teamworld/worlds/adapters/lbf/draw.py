@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from teamworld.worlds.adapters import picture
 from teamworld.worlds.adapters.lbf.state import Field, ForagingState
 
 
 def static(field: Field) -> dict[str, Any]:
     """Return what a drawing needs to know once."""
-    return {"size": list(field.size)}
+    kinds: dict[str, picture.Kind] = {"food": ("square", "#d9a441", "food with its level; agents show theirs")}
+    return picture.static(field.size, kinds)
 
 
 def snapshot(state: ForagingState) -> Mapping[str, Any]:
     """Return the places and levels of foragers in the team's order, and of the food that is left."""
-    return {
-        "v": 1,
-        "agents": [[*cell, state.levels[agent]] for agent, cell in state.at.items()],
-        "foods": [[*cell, food.level] for cell, food in state.foods.items() if not food.loaded],
-    }
+    agents = [(cell, str(state.levels[agent]), "", "") for agent, cell in state.at.items()]
+    return picture.snapshot(
+        agents, [(cell, "food", str(state.foods[cell].level)) for cell in sorted(state.fields_of_food())]
+    )

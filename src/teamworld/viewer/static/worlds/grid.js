@@ -1,0 +1,123 @@
+"use strict";
+// Environments that are grids, by the data that worlds/adapters/picture.py describes: kinds of things with a shape and a
+// colour, agents with a label, where they face and what they carry.
+(function (tw) {
+  const FACING = { north: [-1, 0], south: [1, 0], west: [0, -1], east: [0, 1] };
+  const ease = (share) => share * share * (3 - 2 * share);
+  const between = (one, other, share) => one + (other - one) * share;
+
+  /** Cells are squares; a grid that is not square stands in the middle. */
+  function plan(size, episode) {
+    const [rows, columns] = episode.static.size;
+    const cell = size / Math.max(rows, columns);
+    return { rows, columns, cell, left: (size - columns * cell) / 2, top: (size - rows * cell) / 2 };
+  }
+
+  function shape(pen, look, x, y, cell) {
+    pen.fillStyle = look.colour;
+    pen.beginPath();
+    if (look.shape === "disc") pen.arc(x, y, cell * 0.38, 0, 2 * Math.PI);
+    else if (look.shape === "tile") pen.rect(x - cell / 2, y - cell / 2, cell, cell);
+    else pen.roundRect(x - cell * 0.38, y - cell * 0.38, cell * 0.76, cell * 0.76, cell * 0.1);
+    pen.fill();
+  }
+
+  function write(pen, text, x, y, size, colour) {
+    if (!text || size < 6) return;
+    pen.font = `600 ${text.length > 2 ? size * 0.7 : size}px system-ui, sans-serif`;
+    pen.fillStyle = colour;
+    pen.fillText(text, x, y + 0.5);
+  }
+
+  function paper(pen, map, theme) {
+    pen.fillStyle = theme.card;
+    pen.fillRect(map.left, map.top, map.columns * map.cell, map.rows * map.cell);
+    pen.strokeStyle = theme.line;
+    pen.lineWidth = 0.7;
+    pen.beginPath();
+    for (let column = 0; column <= map.columns; column++) {
+      pen.moveTo(map.left + column * map.cell, map.top);
+      pen.lineTo(map.left + column * map.cell, map.top + map.rows * map.cell);
+    }
+    for (let row = 0; row <= map.rows; row++) {
+      pen.moveTo(map.left, map.top + row * map.cell);
+      pen.lineTo(map.left + map.columns * map.cell, map.top + row * map.cell);
+    }
+    pen.stroke();
+  }
+
+  function drawThings(pen, map, rows, kinds) {
+    for (const [row, column, kind, label] of rows) {
+      const look = kinds[kind];
+      const x = map.left + (column + 0.5) * map.cell;
+      const y = map.top + (row + 0.5) * map.cell;
+      shape(pen, look, x, y, map.cell);
+      write(pen, label, x, y, map.cell * 0.42, tw.inkOn(look.colour));
+    }
+  }
+
+  function drawAgent(pen, cell, spot, agent, colour, moment, isChosen, kinds) {
+    const [, , label, facing, held] = agent;
+    if (held) shape(pen, { ...kinds[held], shape: "square" }, spot.x, spot.y, cell);
+    pen.beginPath();
+    pen.arc(spot.x, spot.y, spot.radius, 0, 2 * Math.PI);
+    pen.fillStyle = colour;
+    pen.fill();
+    pen.lineWidth = isChosen ? 2.5 : 1;
+    pen.strokeStyle = isChosen ? moment.theme.ink : moment.theme.card;
+    pen.stroke();
+    if (facing) {
+      const [down, right] = FACING[facing];
+      pen.beginPath();
+      pen.arc(spot.x + right * cell * 0.34, spot.y + down * cell * 0.34, cell * 0.1, 0, 2 * Math.PI);
+      pen.fillStyle = moment.theme.ink;
+      pen.fill();
+    }
+    write(pen, label, spot.x, spot.y, cell * 0.4, tw.inkOn(colour));
+  }
+
+  tw.drawers.grid = {
+    /** Draw a moment; returns where the agents were drawn. */
+    draw(pen, size, moment, episode) {
+      const map = plan(size, episode);
+      const { kinds, ground } = episode.static;
+      pen.textAlign = "center";
+      pen.textBaseline = "middle";
+      paper(pen, map, moment.theme);
+      drawThings(pen, map, ground, kinds);
+      drawThings(pen, map, moment.frame.things, kinds);
+      const part = ease(moment.share);
+      const agents = moment.frame.agents.map((from, place) => {
+        const to = moment.next.agents[place] ?? from;
+        const at = [0, 1].map((axis) => between(from[axis], to[axis], part) + 0.5);
+        return { x: map.left + at[1] * map.cell, y: map.top + at[0] * map.cell, radius: Math.max(2, map.cell * 0.32) };
+      });
+      agents.forEach((spot, place) => {
+        const member = moment.team[place];
+        if (member.gone) return;
+        const colour = member.aim ? episode.colour(member.aim) : moment.theme.idle;
+        drawAgent(pen, map.cell, spot, moment.frame.agents[place], colour, moment, place === moment.chosen, kinds);
+      });
+      return { agents };
+    },
+    key(moment, episode) {
+      const kinds = Object.values(episode.static.kinds).map((look) => ({ samples: [(pen, size) => shape(pen, look, size / 2, size / 2, size)], words: look.words }));
+      return [...kinds, { words: "agents have the colour of the goal they work on", soft: true }];
+    },
+    /** What is under the pointer. */
+    label(moment, episode, x, y, size) {
+      const map = plan(size, episode);
+      const [row, column] = [Math.floor((y - map.top) / map.cell), Math.floor((x - map.left) / map.cell)];
+      if (row < 0 || column < 0 || row >= map.rows || column >= map.columns) return [];
+      const here = (thing) => thing[0] === row && thing[1] === column;
+      const who = moment.frame.agents.flatMap((agent, place) => (here(agent) ? [`${tw.say(episode.team[place].name)}${agent[4] ? `, carries ${episode.static.kinds[agent[4]].words}` : ""}`] : []));
+      const what = [...moment.frame.things, ...episode.static.ground].filter(here).map((thing) => `${episode.static.kinds[thing[2]].words}${thing[3] ? `: ${thing[3]}` : ""}`);
+      return [...who, ...what, `(${row}, ${column})`];
+    },
+    /** The picture in words. */
+    words(moment, episode) {
+      const [rows, columns] = episode.static.size;
+      return `Grid of ${rows} by ${columns} cells at step ${moment.t}: ${tw.plural(moment.frame.agents.length, "agent")}, ${tw.plural(moment.frame.things.length, "thing")}.`;
+    },
+  };
+})(window.teamworld);

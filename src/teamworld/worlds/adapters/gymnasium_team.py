@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from teamworld.errors import UserError, suggest
@@ -54,14 +54,20 @@ class GymnasiumTeam(ParallelBase):
     Args:
         env: Takes a list of actions, returns a tuple of observations and a list of rewards, and ends for all at once.
         name: For ``metadata``.
+        edit: Changes the environment after each reset; checks use it to make states that agents cannot tell apart.
 
     Raises:
         UserError: PettingZoo is not installed.
     """
 
-    def __init__(self, env: Any, name: str) -> None:  # noqa: ANN401  (an environment of any kind)
+    def __init__(
+        self,
+        env: Any,  # noqa: ANN401  (an environment of any kind)
+        name: str,
+        edit: Callable[[Any], None] | None = None,
+    ) -> None:
         check_pettingzoo()
-        self.env = env
+        self.env, self._edit = env, edit
         self.metadata = {"name": name, "render_modes": [], "is_parallelizable": True}
         self.render_mode = None
         self.possible_agents = [f"agent_{number}" for number in range(len(env.action_space))]
@@ -81,6 +87,10 @@ class GymnasiumTeam(ParallelBase):
         """Return the info of each agent; an environment whose observations leave something open adds it here."""
         return [{} for _ in self.possible_agents]
 
+    def observe(self) -> Sequence[Any]:
+        """Return what each agent observes now: where an environment is edited, its class says how."""
+        raise NotImplementedError
+
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
@@ -91,6 +101,9 @@ class GymnasiumTeam(ParallelBase):
             options: Passed on.
         """
         observations, _ = self.env.reset(seed=seed, options=options)
+        if self._edit is not None:
+            self._edit(self.env)
+            observations = self.observe()
         self.agents = self.possible_agents.copy()
         return dict(zip(self.agents, observations, strict=True)), dict(zip(self.agents, self.infos(), strict=True))
 

@@ -48,9 +48,7 @@ class AdapterWorld(FactsWorld[Describer[Any], MacroAction, EnvironmentStep]):
         self, spec: WorldSpec, describer: Describer[Any], make_env: Callable[[], ParallelEnvironment], seed: int = 0
     ) -> None:
         self._make_env = make_env
-        super().__init__(spec, describer)
-        if seed:
-            self.reset(seed)
+        super().__init__(spec, describer, seed=seed)
 
     def begin(self, seed: int) -> None:
         """Make a new environment, reset it with the seed, and let agents look."""

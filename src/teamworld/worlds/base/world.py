@@ -28,16 +28,17 @@ class FactsWorld(TeamWorld[Skill], Generic[DomainT, Skill, ChangeT]):
         spec: What everybody knows before the first step.
         domain: The rules that everybody knows.
         tells_reasons: Whether agents notice why an action of theirs failed.
+        seed: Of the first episode.
 
     Raises:
         UserError: The horizon is below 1.
     """
 
-    def __init__(self, spec: WorldSpec, domain: DomainT, tells_reasons: bool = True) -> None:
+    def __init__(self, spec: WorldSpec, domain: DomainT, tells_reasons: bool = True, seed: int = 0) -> None:
         if spec.horizon < 1:
             raise UserError(f"the horizon is a number of steps from 1, got {spec.horizon}")
         self._spec, self._domain, self._tells_reasons = spec, domain, tells_reasons
-        self.reset(0)
+        self.reset(seed)
 
     # ---- what a world writes
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from teamworld.worlds.adapters.gymnasium_team import GymnasiumTeam, make_registered
@@ -17,6 +17,10 @@ class LbfEnv(GymnasiumTeam):
     Where foragers see only part of the field, positions in observations are relative and players unnamed: infos say
     where the agent is (``position``) and whom it sees, in the order of its observation (``seen``).
     """
+
+    def observe(self) -> Sequence[Any]:
+        """Return what each forager observes now."""
+        return tuple(self.env.test_make_gym_obs())
 
     def infos(self) -> Sequence[dict[str, Any]]:
         """Return where each agent is and whom it sees; nothing where observations say so."""
@@ -40,15 +44,16 @@ class LbfEnv(GymnasiumTeam):
         ]
 
 
-def parallel_env(level: str, max_steps: int | None = None) -> LbfEnv:
+def parallel_env(level: str, max_steps: int | None = None, edit: Callable[[Any], None] | None = None) -> LbfEnv:
     """Return the PettingZoo environment of a level.
 
     Args:
         level: A name that the package registers: ``Foraging-8x8-2p-1f-v3``.
         max_steps: Steps after which an episode ends; the level's own if None.
+        edit: See ``GymnasiumTeam``.
 
     Raises:
         UserError: A package is not installed, or there is no such level.
     """
     settings = {} if max_steps is None else {"max_episode_steps": max_steps}
-    return LbfEnv(make_registered(PACKAGE, level, **settings), f"lbf-{level}")
+    return LbfEnv(make_registered(PACKAGE, level, **settings), f"lbf-{level}", edit)

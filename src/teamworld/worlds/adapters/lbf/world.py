@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, cast
 
 from pydantic import BaseModel, ConfigDict
 
 from teamworld.errors import UserError
+from teamworld.language import Cell
 from teamworld.worlds.adapters.gymnasium_team import find_registered
 from teamworld.worlds.adapters.lbf import draw
 from teamworld.worlds.adapters.lbf.domain import LbfDomain
@@ -14,6 +16,7 @@ from teamworld.worlds.adapters.lbf.env import PACKAGE, parallel_env
 from teamworld.worlds.adapters.lbf.levels import LEVELS as LEVELS
 from teamworld.worlds.adapters.lbf.state import Field
 from teamworld.worlds.adapters.world import AdapterWorld
+from teamworld.worlds.base.indistinguishable_pair import IndistinguishablePair
 from teamworld.worlds.base.options import read_options
 from teamworld.worlds.contract import WorldSpec
 
@@ -51,6 +54,10 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
         UserError: The package is not installed, or there is no such level or option.
     """
     read_options(LbfOptions, options, "lbf")
+    return _build(level, seed, horizon)
+
+
+def _build(level: str, seed: int, horizon: int, edit: Callable[[Any], None] | None = None) -> AdapterWorld:
     if horizon < 1:
         raise UserError(f"the horizon is a number of steps from 1, got {horizon}")
     env = parallel_env(level)
@@ -68,4 +75,20 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
         memory="agent",
         static=draw.static(field),
     )
-    return AdapterWorld(spec, LbfDomain(field, agents), lambda: parallel_env(level, horizon), seed)
+    return AdapterWorld(spec, LbfDomain(field, agents), lambda: parallel_env(level, horizon, edit), seed)
+
+
+def indistinguishable_pairs(level: str, seed: int) -> Iterator[IndistinguishablePair]:
+    """Yield pairs of instances that a forager cannot tell apart: a food out of its sight has another level."""
+    world = _build(level, seed, step_limit(level, {}))
+    domain = cast("LbfDomain", world.domain)
+    state = domain.read(world.truth())
+    for agent, at in state.at.items():
+        hidden = [cell for cell in state.foods if cell not in set(domain.field.window(at))]
+        for cell in hidden[:1]:
+
+            def change(env: Any, cell: Cell = cell) -> None:  # noqa: ANN401  (the package is not typed)
+                env.field[cell] = 1 if env.field[cell] > 1 else 2
+
+            first, second = (_build(level, seed, step_limit(level, {}), edit) for edit in (None, change))
+            yield IndistinguishablePair(first, second, agent)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from teamworld.language import Cell
@@ -21,8 +21,13 @@ class RwareEnv(GymnasiumTeam):
     slot by the cell that it is at now). Cells are (row, column).
     """
 
-    def __init__(self, env: Any, name: str) -> None:  # noqa: ANN401  (the package is not typed)
-        super().__init__(env, name)
+    def __init__(
+        self,
+        env: Any,  # noqa: ANN401  (the package is not typed)
+        name: str,
+        edit: Callable[[Any], None] | None = None,
+    ) -> None:
+        super().__init__(env, name, edit)
         self.slots: dict[int, Cell] = {}
         """The slot of each shelf, by the package's number."""
         self.orders: list[int] = []
@@ -36,6 +41,10 @@ class RwareEnv(GymnasiumTeam):
         """Start an episode, see ``GymnasiumTeam.reset``."""
         self.orders, self.waiting, self.slots = [], [], {}
         return super().reset(seed, options)
+
+    def observe(self) -> Sequence[Any]:
+        """Return what each robot observes now."""
+        return tuple(self.env._make_obs(robot) for robot in self.env.agents)
 
     def infos(self) -> Sequence[dict[str, Any]]:
         """Return whom each robot sees, and the numbers of the requested shelves that it sees."""
@@ -68,15 +77,16 @@ class RwareEnv(GymnasiumTeam):
                 self.orders.append(shelf.id)
 
 
-def parallel_env(level: str, max_steps: int | None = None) -> RwareEnv:
+def parallel_env(level: str, max_steps: int | None = None, edit: Callable[[Any], None] | None = None) -> RwareEnv:
     """Return the PettingZoo environment of a level.
 
     Args:
         level: A name that the package registers: ``rware-tiny-2ag-v2``.
         max_steps: Steps after which an episode ends; the level's own if None.
+        edit: See ``GymnasiumTeam``.
 
     Raises:
         UserError: A package is not installed, or there is no such level.
     """
     settings = {} if max_steps is None else {"max_steps": max_steps}
-    return RwareEnv(make_registered(PACKAGE, level, **settings), f"rware-{level}")
+    return RwareEnv(make_registered(PACKAGE, level, **settings), level, edit)

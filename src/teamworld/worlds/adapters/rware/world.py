@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.errors import UserError
+from teamworld.language import Cell
 from teamworld.worlds.adapters.gymnasium_team import find_registered
 from teamworld.worlds.adapters.rware import draw
 from teamworld.worlds.adapters.rware.domain import RwareDomain
@@ -14,6 +16,7 @@ from teamworld.worlds.adapters.rware.env import PACKAGE, RwareEnv, parallel_env
 from teamworld.worlds.adapters.rware.levels import LEVELS as LEVELS
 from teamworld.worlds.adapters.rware.state import FloorPlan, find_racks
 from teamworld.worlds.adapters.world import AdapterWorld
+from teamworld.worlds.base.indistinguishable_pair import IndistinguishablePair
 from teamworld.worlds.base.options import read_options
 from teamworld.worlds.contract import WorldSpec
 
@@ -50,7 +53,12 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
     Raises:
         UserError: The package is not installed, or there is no such level or option.
     """
-    chosen = read_options(RwareOptions, options, "rware")
+    return _build(level, seed, horizon, read_options(RwareOptions, options, "rware"))
+
+
+def _build(
+    level: str, seed: int, horizon: int, chosen: RwareOptions, edit: Callable[[Any], None] | None = None
+) -> AdapterWorld:
     if horizon < 1:
         raise UserError(f"the horizon is a number of steps from 1, got {horizon}")
     env = parallel_env(level)
@@ -70,7 +78,7 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
         options={"orders": orders},
         static=draw.static(floor),
     )
-    return AdapterWorld(spec, RwareDomain(floor, agents), lambda: parallel_env(level, horizon), seed)
+    return AdapterWorld(spec, RwareDomain(floor, agents), lambda: parallel_env(level, horizon, edit), seed)
 
 
 def read_floor(env: RwareEnv, orders: int) -> FloorPlan:
@@ -88,3 +96,23 @@ def _task(orders: int) -> str:
         "slot. You only see an order on a shelf from beside it, so look along the racks; when an order is delivered, a "
         "new one is made for some other shelf. Robots drive under shelves unless they carry one, and turn on the spot."
     )
+
+
+def indistinguishable_pairs(level: str, seed: int) -> Iterator[IndistinguishablePair]:
+    """Yield pairs of instances that a robot cannot tell apart: another shelf out of its sight is ordered."""
+    horizon = step_limit(level, {})
+    world = _build(level, seed, horizon, RwareOptions())
+    floor, state = cast("RwareDomain", world.domain).floor, world.domain.read(world.truth())
+    for agent, at in state.at.items():
+        window = set(floor.window(at))
+        hidden = [order.slot for order in state.orders.values() if order.slot and order.slot not in window]
+        ordered = {order.slot for order in state.orders.values()}
+        other = next(slot for slot in sorted(floor.slots - ordered) if slot not in window)
+        for slot in hidden[:1]:
+
+            def change(env: Any, slot: Cell = slot, other: Cell = other) -> None:  # noqa: ANN401  (the package is not typed)
+                shelves = {(shelf.y, shelf.x): shelf for shelf in env.shelfs}
+                env.request_queue[env.request_queue.index(shelves[slot])] = shelves[other]
+
+            first, second = (_build(level, seed, horizon, RwareOptions(), edit) for edit in (None, change))
+            yield IndistinguishablePair(first, second, agent)

@@ -36,7 +36,8 @@ class PaperOptions:
         reasoner: drwell and cwah: the reasoner, see: teamworld run --help. [default: rules]
         latency: drwell only: assumed seconds of a call. [default: 0.7, published for gpt-4o]
         step_time: drwell only: assumed seconds of a step. [default: 0.047, the published heuristic's]
-        level: wildfire only: some of the 17 presets (see: teamworld levels wildfire). [default: all]
+        level: wildfire only: some of the 17 presets (see: teamworld levels wildfire), in the published edition; for
+            another one NAME@2025 or NAME@2026. [default: all]
         method: wildfire: methods to run beside the paper's: drwell, zero_shot; cwah: the rows of the table, by
             method. [default: wildfire neither, cwah all]
         talk: wildfire only: native or equal, see: teamworld run --help. [default: native]

@@ -19,8 +19,10 @@ from teamworld.papers.wildfire.scores import (
     VERDICTS,
     EpisodeScore,
     LevelScores,
+    comparable,
     difference_text,
     episode_score,
+    idle_team,
     judge,
     points_text,
     published,
@@ -34,7 +36,7 @@ from teamworld.report.dot_plot import DotAxis, DotLine, PublishedMark, draw_dots
 from teamworld.report.figure_style import COLOURS
 from teamworld.report.statistics import Interval
 from teamworld.report.tables import talk as describe_talk
-from teamworld.worlds.wildfire.levels import PRESETS, describe_level, level_for
+from teamworld.worlds.wildfire.levels import PRESETS, Edition, Level, describe_level, level_for
 from teamworld.worlds.wildfire.physics import best_score
 
 #: What is always run: a team that does nothing, the scripted one, a random one, and the methods of the paper.
@@ -52,6 +54,8 @@ class WildfirePlan(PaperPlan):
 
     seeds: int = 10
     levels: tuple[str, ...] = PRESETS
+    edition: Edition = "published"
+    """Of all levels."""
     others: tuple[str, ...] = ()
     """Further methods, of ``OTHER_METHODS``."""
     talk: MessageProtocol = "native"
@@ -68,9 +72,13 @@ class WildfirePlan(PaperPlan):
         """Episodes in all."""
         return len(self.levels) * len(self.methods) * self.seeds
 
+    def played(self, level: str) -> Level:
+        """Return a level in the edition that is played."""
+        return level_for(f"{level}@{self.edition}")
+
     def limit(self, level: str) -> int:
         """Return the steps of an episode at most."""
-        own = level_for(level).max_steps
+        own = self.played(level).max_steps
         return own if self.cap is None else min(own, self.cap)
 
     def run(self, out: Path, progress: Progress) -> Reproduction:
@@ -79,11 +87,12 @@ class WildfirePlan(PaperPlan):
         talks: list[str] = []
         for level in self.levels:
             episodes: list[EpisodeScore] = []
-            for name, methods in ((level, METHODS), *((f"{level}-{method}", (method,)) for method in self.others)):
+            full = self.played(level).full_name
+            for name, methods in ((full, METHODS), *((f"{full}-{method}", (method,)) for method in self.others)):
                 folder = RunFolder(out / "runs" / name)
                 episodes += self._play(folder, level, methods, progress)
                 talks.append(describe_talk(folder.experiment()))
-            levels.append(LevelScores(level, best_score(level_for(level)), episodes))
+            levels.append(LevelScores(level, best_score(self.played(level)), episodes))
         # Competency scores count from scores with cut trees as lost, as the published ones.
         scored = [
             competence.ScoredEpisode(score.method, (scores.level, "", score.seed, 1), score.reference)
@@ -99,7 +108,7 @@ class WildfirePlan(PaperPlan):
     def _play(self, folder: RunFolder, level: str, methods: Sequence[str], progress: Progress) -> list[EpisodeScore]:
         rows = run(
             "wildfire",
-            level=level,
+            level=self.played(level).full_name,
             method=methods,
             seed=self.seed_range,
             max_steps=self.limit(level),
@@ -124,10 +133,8 @@ def plan(options: PaperOptions, terminal: Terminal | None = None) -> WildfirePla
         UserError: There is no such level, method or protocol.
     """
     chosen = QUICK if options.quick else WildfirePlan()
-    levels, others = options.level or chosen.levels, options.method or ()
-    for level in levels:
-        if level not in PRESETS:
-            raise UserError(f"--level: '{level}' is none of the 17 presets{suggest(level, list(PRESETS))}")
+    levels, edition = _read_levels(options.level) if options.level else (chosen.levels, chosen.edition)
+    others = options.method or ()
     for method in others:
         if method not in OTHER_METHODS:
             raise UserError(
@@ -140,9 +147,24 @@ def plan(options: PaperOptions, terminal: Terminal | None = None) -> WildfirePla
         chosen,
         seeds=options.seeds or chosen.seeds,
         levels=tuple(level for level in PRESETS if level in levels),
+        edition=edition,
         others=tuple(method for method in OTHER_METHODS if method in others),
         talk=protocol,
     )
+
+
+def _read_levels(names: Sequence[str]) -> tuple[tuple[str, ...], Edition]:
+    """Return the levels of ``--level`` and their edition: ``full_game`` alone is of the published one."""
+    levels, editions = list[str](), dict[Edition, str]()
+    for name in names:
+        level, _, edition = name.partition("@")
+        if level not in PRESETS:
+            raise UserError(f"--level: '{level}' is none of the 17 presets{suggest(level, list(PRESETS))}")
+        levels.append(level)
+        editions[level_for(f"{level}@{edition or 'published'}").edition] = name
+    if len(editions) > 1:
+        raise UserError(f"--level takes levels of one edition at a time, got {' and '.join(editions.values())}")
+    return tuple(levels), next(iter(editions))
 
 
 class WildfireResult(NamedTuple):
@@ -246,7 +268,9 @@ def _page_values(result: WildfireResult) -> dict[str, Any]:
         "labels": load_yaml("wildfire", "labels")["methods"],
         "means": result.mean_competencies,
         "levels": result.levels,
-        "presets": {level: level_for(level) for level in result.plan.levels},
+        "presets": {level: result.plan.played(level) for level in result.plan.levels},
+        "idle_teams": [idle_team(scores) for scores in result.levels if not scores.best],
+        "comparable": comparable,
         "describe_level": describe_level,
         "points_text": points_text,
         "baselines": (IDLE, SCRIPTED),
@@ -262,7 +286,7 @@ def _numbers(result: WildfireResult) -> dict[str, Any]:
         "mind": _REASONER,
         "levels": {
             scores.level: {
-                "edition": level_for(scores.level).edition,
+                "edition": plan.edition,
                 "max_steps": plan.limit(scores.level),
                 "best": scores.best,
                 "episodes": scores.episodes,
@@ -288,5 +312,8 @@ def _numbers(result: WildfireResult) -> dict[str, Any]:
 
 
 def _spreads(scores: LevelScores, method: str) -> dict[str, Any]:
-    spreads = {f"score_{name}": scores.spread(method, name) for name in ("reference", "burnt")}
+    names = {"score_reference": "reference", "score_burnt": "burnt"}
+    if not scores.best:
+        names |= {"damage": "destroyed", "trees_cut": "cut", "agents_lost": "lost"}
+    spreads = {name: scores.spread(method, field) for name, field in names.items()}
     return {name: {**spread.interval._asdict(), "sd": spread.sd} for name, spread in spreads.items()}

@@ -12,7 +12,7 @@ from teamworld.papers.reproduction import Check, interval_verdict, load_yaml, pa
 from teamworld.record import Event, StepDone
 from teamworld.report.competence import IDLE
 from teamworld.report.statistics import Interval, Paired, fitting_interval
-from teamworld.worlds.wildfire.physics import BUILDING_COST, CIVILIAN_COST
+from teamworld.worlds.wildfire.physics import BUILDING_COST, CIVILIAN_COST, FIREFIGHTER_COST
 
 SCRIPTED: Final = "greedy"
 #: The methods that the paper compares.
@@ -62,6 +62,10 @@ class EpisodeScore(NamedTuple):
     steps: int
     messages: int
     questions: int
+    cut: float | None = None
+    """Trees that the team cut; None where no fire is fought."""
+    lost: float | None = None
+    """Agents of the team that died; None where no fire is fought."""
 
 
 def episode_score(method: str, seed: int, summary: Summary, log: Iterable[Event]) -> EpisodeScore:
@@ -80,8 +84,16 @@ def episode_score(method: str, seed: int, summary: Summary, log: Iterable[Event]
     if "trees_burnt" in score:
         lost = BUILDING_COST * score["buildings_lost"] + CIVILIAN_COST * score["civilians_lost"]
         destroyed = score["trees_burnt"] + lost
-    counts = (summary.steps, summary.messages, summary.questions)
-    return EpisodeScore(method, seed, score["score_reference"], score["score_burnt"], destroyed, *counts)
+    return EpisodeScore(
+        method,
+        seed,
+        score["score_reference"],
+        score["score_burnt"],
+        destroyed,
+        *(summary.steps, summary.messages, summary.questions),
+        cut=score.get("trees_cut"),
+        lost=score.get("agents_lost"),
+    )
 
 
 class Spread(NamedTuple):
@@ -112,8 +124,8 @@ class LevelScores(NamedTuple):
     def spread(self, method: str, name: str) -> Spread:
         """Return the mean of a value over seeds, its 95 % interval and standard deviation.
 
-        The interval ends at the best score. Where that is not 0, the interval is that of shares of it, so that ten
-        times the maximum is not sure of the eleventh.
+        The interval of a score ends at the best one. Where that is not 0, the interval is that of shares of it, so that
+        ten times the maximum is not sure of the eleventh.
 
         Raises:
             ValueError: The method has no episode.
@@ -123,8 +135,10 @@ class LevelScores(NamedTuple):
         interval = fitting_interval({"": [(number / unit, 1.0) for number in numbers]}, shares=bool(self.best))
         if interval is None:
             raise ValueError("no seed has no mean")
-        low = max(0.0, interval.low) if self.best else interval.low
-        scaled = Interval(interval.mean * unit, low * unit, min(self.best, interval.high * unit), interval.n)
+        is_count = name in ("destroyed", "cut", "lost")  # from 0 up, where a score is from the best down
+        low = max(0.0, interval.low) if self.best or is_count else interval.low
+        high = interval.high * unit if is_count else min(self.best, interval.high * unit)
+        scaled = Interval(interval.mean * unit, low * unit, high, interval.n)
         return Spread(scaled, stdev(numbers) if len(numbers) > 1 else None)
 
     def mean(self, method: str, name: str) -> float:
@@ -168,6 +182,56 @@ class LevelScores(NamedTuple):
             return None
         idle = 0.0 if self.best else row[IDLE].mean
         return (row[method].mean - idle) / (self.best - idle)
+
+
+# ---- what can be compared
+
+
+class IdleTeam(NamedTuple):
+    """A team that does nothing, ours beside the published one, with the damage by fire apart from its own losses."""
+
+    level: str
+    damage: Spread
+    """Ours, by fire: points of trees, buildings and civilians."""
+    lost: Spread
+    """Agents that ours lost."""
+    published: Reported | None
+    """The published score; None where there is none."""
+    published_lost: int | None
+    """Agents that the published team lost, as far as its table shows."""
+
+    @property
+    def published_damage(self) -> float | None:
+        """The published damage by fire: the score without the agents; None where these are not known."""
+        if self.published is None or self.published_lost is None:
+            return None
+        return 0.0 - self.published.mean - FIREFIGHTER_COST * self.published_lost
+
+
+def idle_team(scores: LevelScores) -> IdleTeam:
+    """Return the teams that do nothing on a fire level."""
+    return IdleTeam(
+        scores.level,
+        scores.spread(IDLE, "destroyed"),
+        scores.spread(IDLE, "lost"),
+        published("final", scores.level).get(IDLE),
+        load_yaml("wildfire", "published")["idle_agents_lost"]["teams"].get(scores.level),
+    )
+
+
+def comparable(scores: LevelScores, method: str) -> str:
+    """Return what of a row can be compared with the published one, and what cannot."""
+    paper = load_yaml("wildfire", "published")
+    if method not in published("final", scores.level):
+        return "nothing published"
+    if method != IDLE:
+        return f"no: rules against {paper['reasoner']}, on other maps"
+    if scores.best:
+        return "yes: 0 by the rules of the score"
+    lost = paper["idle_agents_lost"]["teams"].get(scores.level)
+    if lost is None:
+        return "the score; how many agents the published one holds is not known"
+    return f"damage by fire; the published score holds {lost} agents lost, {FIREFIGHTER_COST * lost} points"
 
 
 # ---- texts

@@ -5,6 +5,9 @@ and published, and smaller further ones), ``--seeds N`` (20) and ``--fire stocha
 mean scores (cut trees as lost), in how many seeds suicide and the scripted team score more than waiting, and the mean
 number of agents that each team loses. Suicide: who walks or drives goes straight to the nearest burning cell, which it
 is told of; flyers wait.
+
+With ``--idle`` only the team that waits plays, and a row tells more of it: score and damage by fire with standard
+deviations, the smallest damage, the share of seeds in which a building and in which a civilian is lost.
 """
 
 from __future__ import annotations
@@ -35,6 +38,10 @@ class Result(NamedTuple):
     score: float
     lost: float
     """Agents that died."""
+    damage: float = 0.0
+    """Points of trees, buildings and civilians."""
+    buildings: int = 0
+    civilians: int = 0
 
 
 def suicides(incident: Incident) -> np.ndarray:
@@ -54,7 +61,10 @@ def stepped(level: str, seed: int, fire: FireMode, *, leave: bool) -> Result:
     incident = begin_incident(make(level, seed, limit, {"fire": fire}).incident.instance, seed, fire)
     while incident.t < limit and not physics.is_over(incident):
         physics.step(incident, suicides(incident) if leave else np.tile(WAITING, (len(incident.units), 1)))
-    return Result(physics.score(incident).reference, physics.counters(incident).agents_destroyed)
+    counts = physics.counters(incident)
+    buildings, civilians = counts.buildings_destroyed, counts.civilians_destroyed
+    damage = counts.trees_burnt + physics.BUILDING_COST * buildings + physics.CIVILIAN_COST * civilians
+    return Result(physics.score(incident).reference, counts.agents_destroyed, damage, buildings, civilians)
 
 
 def scripted(level: str, seed: int, fire: FireMode) -> Result:
@@ -62,6 +72,26 @@ def scripted(level: str, seed: int, fire: FireMode) -> Result:
     scenario = Scenario("wildfire", level, seed, level_for(level).max_steps, {"fire": fire})
     score = [event for event in play("greedy", scenario, {}).events if isinstance(event, StepDone)][-1].score
     return Result(score["score_reference"], score["agents_lost"])
+
+
+def compare(level: str, seeds: int, fire: FireMode) -> str:
+    """Return the row of a level: suicide, idling, scripted."""
+    rows = [[stepped(level, seed, fire, leave=leave) for seed in range(seeds)] for leave in (True, False)]
+    rows.append([scripted(level, seed, fire) for seed in range(seeds)])
+    means = " | ".join(f"{np.mean([result.score for result in row]):.0f}" for row in rows)
+    above = [sum(a.score > b.score for a, b in zip(row, rows[1], strict=True)) for row in (rows[0], rows[2])]
+    lost = ", ".join(f"{np.mean([result.lost for result in row]):.1f}" for row in rows)
+    return f"| `{level}` | {means} | {above[0]}/{seeds} | {above[1]}/{seeds} | {lost} |"
+
+
+def idle(level: str, seeds: int, fire: FireMode) -> str:
+    """Return the row of a level: what is lost if nobody acts."""
+    results = [stepped(level, seed, fire, leave=False) for seed in range(seeds)]
+    score, damage = ([getattr(result, name) for result in results] for name in ("score", "damage"))
+    spreads = " | ".join(f"{np.mean(values):.0f} ± {np.std(values, ddof=1):.0f}" for values in (score, damage))
+    shares = (np.mean([bool(getattr(result, name)) for result in results]) for name in ("buildings", "civilians"))
+    lost = " | ".join(f"{100 * share:.0f} %" for share in shares)
+    return f"| `{level}` | {level_for(level).max_steps} | {spreads} | {min(damage):.0f} | {lost} |"
 
 
 def main() -> None:
@@ -73,19 +103,17 @@ def main() -> None:
     parser.add_argument("--levels", default=",".join(usual))
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--fire", choices=("reference", "stochastic"), default="reference")
+    parser.add_argument("--idle", action="store_true")
     given = parser.parse_args()
-    print("| level | suicide | idling | scripted | suicide above idling | scripted above idling | lost |")
-    print("| --- | --- | --- | --- | --- | --- | --- |", flush=True)
+    heads = (
+        "level | steps | score | damage by fire | smallest | buildings lost | civilians lost"
+        if given.idle
+        else "level | suicide | idling | scripted | suicide above idling | scripted above idling | agents lost"
+    )
+    print(f"| {heads} |\n|{' --- |' * 7}", flush=True)
     for level in given.levels.split(","):
-        began, n = time.process_time(), given.seeds
-        rows = [[stepped(level, seed, given.fire, leave=leave) for seed in range(n)] for leave in (True, False)] + [
-            [scripted(level, seed, given.fire) for seed in range(n)]
-        ]
-        means = [f"{np.mean([result.score for result in row]):.0f}" for row in rows]
-        above = [sum(a.score > b.score for a, b in zip(row, rows[1], strict=True)) for row in (rows[0], rows[2])]
-        lost = ", ".join(f"{np.mean([result.lost for result in row]):.1f}" for row in rows)
-        counts = " | ".join(f"{count}/{n}" for count in above)
-        print(f"| `{level}` | {' | '.join(means)} | {counts} | {lost} |", flush=True)
+        began = time.process_time()
+        print((idle if given.idle else compare)(level, given.seeds, given.fire), flush=True)
         print(f"{level}: {time.process_time() - began:.0f} s of CPU", file=sys.stderr, flush=True)
 
 

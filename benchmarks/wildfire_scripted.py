@@ -22,7 +22,7 @@ from teamworld.worlds.wildfire.levels import PRESETS, level_for
 
 def played(method: str, level: str, seed: int) -> tuple[Mapping[str, float], int]:
     """Return the last score of an episode and its steps."""
-    events = play(method, Scenario("wildfire", level, seed, 1_000), {}).events
+    events = play(method, Scenario("wildfire", level, seed, level_for(level).max_steps), {}).events
     steps = [event for event in events if isinstance(event, StepDone)]
     return steps[-1].score, len(steps)
 

@@ -19,7 +19,9 @@ from teamworld.papers.wildfire.scores import (
     EpisodeScore,
     LevelScores,
     Reported,
+    comparable,
     episode_score,
+    idle_team,
     judge,
     published,
     reference,
@@ -119,6 +121,39 @@ def test_the_score_of_a_log_is_the_worlds_own(played: tuple[RunFolder, list[Epis
         assert score_of_log.destroyed >= 0
     assert said[0].reference < 0  # something burnt: the comparison is not one of zeros
     assert said[1].reference < said[1].burnt  # and trees were cut
+
+
+def test_damage_by_fire_cut_trees_and_agents_lost_are_the_parts_of_the_score(
+    played: tuple[RunFolder, list[EpisodeRow], list[physics.Score]],
+) -> None:
+    folder, rows, _ = played
+    for row in rows:
+        made = episode_score(row.method, row.seed, row.summary, read_log(folder.log(RunCell(row.method, row.seed), 1)))
+        assert made.destroyed is not None
+        assert made.cut is not None
+        assert made.lost is not None
+        assert made.reference == -made.destroyed - made.cut - 20 * made.lost
+        assert made.burnt == -made.destroyed - 20 * made.lost
+
+
+def test_the_published_idle_teams_lose_what_the_differences_to_methods_show() -> None:
+    """Damage by fire of doing nothing is what is left of its score without its agents, where the table shows them."""
+    for level, lost in PAPER["idle_agents_lost"]["teams"].items():
+        row = FINAL[level]
+        gaps = [round(score.mean - row[IDLE].mean, 2) for method, score in row.items() if method != IDLE]
+        assert 20.0 * lost in gaps
+        assert lost <= sum(level_for(f"{level}@published").team.counts[:2])
+        scores = scores_of(*some(IDLE, -50.0, -70.0, fire=True), level=FIRE)._replace(level=level)
+        episodes = [score._replace(lost=1.0) for score in scores.episodes]
+        idle = idle_team(scores._replace(episodes=episodes))
+        assert idle.published_damage == pytest.approx(-row[IDLE].mean - 20 * lost)
+        assert (idle.damage.interval.mean, idle.lost.interval.mean) == (60.0, 1.0)
+        assert f"holds {lost} agents lost, {20 * lost} points" in comparable(scores, IDLE)
+    fire, cut = scores_of(level=FIRE), scores_of()
+    assert "not known" in comparable(fire, IDLE)
+    assert comparable(cut, IDLE).startswith("yes")
+    assert comparable(fire, "camon").startswith("no")
+    assert comparable(fire, "greedy") == "nothing published"
 
 
 def test_a_log_without_scores_is_refused(played: tuple[RunFolder, list[EpisodeRow], list[physics.Score]]) -> None:
@@ -251,6 +286,14 @@ def test_a_plan_names_levels_in_their_order_and_counts_its_work() -> None:
     assert (WildfirePlan().limit(FIRE), short.limit(FIRE)) == (100, 30)
     assert short.limit("transport_firefighters_small") == 15
     assert set(WildfirePlan(others=OTHER_METHODS).methods) == set(load_yaml("wildfire", "labels")["methods"])
+    assert (small.edition, small.played(FIRE).full_name) == ("published", f"{FIRE}@published")
+    earlier = plan(PaperOptions(level=[f"{CUT}@2025", f"{FIRE}@2025"]))
+    assert (earlier.levels, earlier.edition, earlier.played(FIRE)) == ((CUT, FIRE), "2025", level_for(FIRE))
+    assert (WildfirePlan().limit("full_game"), earlier.limit("full_game")) == (300, 120)
+    with pytest.raises(UserError, match="one edition at a time, got .*@2025 and full_game"):
+        plan(PaperOptions(level=[f"{CUT}@2025", "full_game"]))
+    with pytest.raises(UserError, match="no edition '2024'"):
+        plan(PaperOptions(level=[f"{CUT}@2024"]))
     with pytest.raises(UserError, match="none of the 17 presets; did you mean"):
         plan(PaperOptions(level=["suppress_fire_contian"]))
     with pytest.raises(UserError, match="drwell or zero_shot; got 'greedy'"):

@@ -38,6 +38,8 @@ teamworld reproduce wildfire
 | level | CAMON | COELA | Embodied | HMAS-2 |
 ## Scores
 ![Scores as shares of the best](figures/scores.png)
+## Doing nothing
+| level | steps | ours: damage by fire | sd | ours: agents lost | published: score | agents lost in it | published: damage by fire |
 ## Competencies
 ![Behavioural Competency Scores](figures/competencies.png)
 | competency | scripted | random | COELA | CAMON | HMAS-2 | Embodied | zero-shot |
@@ -46,10 +48,10 @@ teamworld reproduce wildfire
 ## Levels
 ### cut_trees_sparse_small
 teamworld reproduce wildfire --level cut_trees_sparse_small --seeds 2 --method zero_shot --quick
-| method | score | sd | n | steps | messages | questions | published, GPT-4o (2026) | earlier (2025) | − do nothing | − scripted |
+| method | score | sd | n | steps | messages | questions | published, GPT-4o (2026) | earlier (2025) | − do nothing | − scripted | comparable with the published |
 ### suppress_fire_contain
 teamworld reproduce wildfire --level suppress_fire_contain --seeds 2 --method zero_shot --quick
-| method | score_reference | score_burnt | sd | n | steps | messages | questions | published, GPT-4o (2026) | − do nothing | − scripted |
+| method | score_reference | damage by fire | trees cut | agents lost | sd | n | steps | messages | questions | published, GPT-4o (2026) | − do nothing | − scripted | comparable with the published |
 """  # noqa: E501  (lines of the page)
 
 
@@ -113,7 +115,14 @@ def _check_numbers(page: str, numbers: dict[str, object]) -> None:
     assert rows["do nothing"][1].startswith("0 [")
     own = [score["reference"] for score in cut["episodes"] if score["method"] == "greedy"]
     assert float(rows["scripted"][1].split()[0]) == sum(own) / 2
-    assert tables(page, FIRE)["do nothing"][8] == "-780.67 ± 184.5"
+    burning = tables(page, FIRE)
+    assert burning["do nothing"][10] == "-780.67 ± 184.5"
+    assert rows["do nothing"][-1] == "yes: 0 by the rules of the score"
+    assert burning["CAMON"][-1] == "no: rules against GPT-4o, on other maps"
+    for method, row in burning.items():
+        if method in ("do nothing", "scripted"):  # the columns are the parts of the score
+            score, damage, cut, lost = (float(cell.split()[0]) for cell in row[1:5])
+            assert score == pytest.approx(-damage - cut - 20 * lost, abs=0.5)
     assert len(fire["episodes"]) == 16
     for score in fire["episodes"]:
         assert score["reference"] <= score["burnt"] <= 0

@@ -13,8 +13,7 @@ from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.results import EpisodeRow
 from teamworld.memory.store import MemoryStore
 from teamworld.report.figure_style import COLOURS, look, need
-from teamworld.report.statistics import mean_interval
-from teamworld.report.tables import describe_reasoner_and_talk
+from teamworld.report.tables import describe_reasoner_and_talk, first_metrics, over_seeds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,22 +38,16 @@ def draw_all(folder: RunFolder, experiment: ExperimentSpec, rows: Sequence[Episo
 
 
 def learning_curve(rows: Sequence[EpisodeRow], experiment: ExperimentSpec, path: Path) -> Path:
-    """Draw completion and steps over the episodes, one line a method, with 95 % bands over seeds."""
+    """Draw the first two measures over the episodes, one line a method, with 95 % bands over seeds."""
     need(matplotlib="plots")
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6.4, 5.6), layout="constrained")
     top, bottom = figure.subplots(2, 1, sharex=True)
-    for index, method in enumerate(experiment.methods):
-        own = [row for row in rows if row.method == method]
-        _line(top, own, [row.summary.completion for row in own], method, index)
-        _line(bottom, own, [float(row.summary.steps) for row in own], method, index)
-    top.set_ylabel("completion (share of weight)")
-    top.set_ylim(-0.03, 1.05)
-    bottom.set_ylabel("steps of the world")
-    bottom.set_ylim(0, experiment.step_limit * 1.05)
-    bottom.axhline(experiment.step_limit, color="0.6", linewidth=0.8, linestyle=":")
-    bottom.annotate("limit", (1, experiment.step_limit), color="0.4", fontsize=8, va="bottom")
+    for axes, metric in zip((top, bottom), first_metrics(rows), strict=True):
+        for index, method in enumerate(experiment.methods):
+            _line(axes, [row for row in rows if row.method == method], metric, method, index)
+        _label(axes, metric, experiment)
     bottom.set_xlabel("episode")
     bottom.xaxis.get_major_locator().set_params(integer=True)
     for axes in (top, bottom):
@@ -75,13 +68,25 @@ def learning_curve(rows: Sequence[EpisodeRow], experiment: ExperimentSpec, path:
     return path
 
 
-def _line(axes: Axes, rows: Sequence[EpisodeRow], values: Sequence[float | None], label: str, index: int) -> None:
-    by_episode: dict[int, list[float]] = {}
-    for row, value in zip(rows, values, strict=True):
-        if value is not None:
-            by_episode.setdefault(row.episode, []).append(value)
-    episodes = sorted(by_episode)
-    intervals = [interval for episode in episodes if (interval := mean_interval(by_episode[episode])) is not None]
+def _label(axes: Axes, metric: str, experiment: ExperimentSpec) -> None:
+    """Name a vertical axis, and set its bounds where they are known."""
+    if metric == "completion":
+        axes.set_ylabel("completion (share of weight)")
+        axes.set_ylim(-0.03, 1.05)
+    elif metric == "steps":
+        axes.set_ylabel("steps of the world")
+        axes.set_ylim(0, experiment.step_limit * 1.05)
+        axes.axhline(experiment.step_limit, color="0.6", linewidth=0.8, linestyle=":")
+        axes.annotate("limit", (1, experiment.step_limit), color="0.4", fontsize=8, va="bottom")
+    else:
+        axes.set_ylabel(metric.replace("_", " "))
+
+
+def _line(axes: Axes, rows: Sequence[EpisodeRow], metric: str, label: str, index: int) -> None:
+    numbers = sorted({row.episode for row in rows})
+    by_episode = {number: over_seeds([row for row in rows if row.episode == number], metric) for number in numbers}
+    known = {number: interval for number, interval in by_episode.items() if interval is not None}
+    episodes, intervals = list(known), list(known.values())
     drawn = look(index)
     axes.plot(episodes, [i.mean for i in intervals], **drawn, markersize=4, label=label)
     if any(interval.n > 1 for interval in intervals):

@@ -81,8 +81,7 @@ def describe_reasoner_and_talk(experiment: ExperimentSpec) -> str:
 
 def by_episode(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> Table:
     """Return completion and steps of each episode, averaged over seeds."""
-    measures = headline(rows)
-    shown = _COMMON if asks_for_goals(rows) else tuple(part.metric for part in measures[:2])
+    shown = first_metrics(rows)
     columns = ["episode", *(f"{method} {_words(name)}" for method in experiment.methods for name in shown)]
     lines: list[tuple[str, ...]] = []
     narrow: list[tuple[str, ...]] = [("episode", *experiment.methods)]
@@ -91,7 +90,7 @@ def by_episode(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> Table:
         pairs = []
         for method in experiment.methods:
             own = [row for row in of_episode if row.method == method]
-            pairs.append([_number(_over_seeds(own, name), _digits(name), bounds=False) for name in shown])
+            pairs.append([_number(over_seeds(own, name), _digits(name), bounds=False) for name in shown])
         lines.append((str(episode), *(cell for pair in pairs for cell in pair)))
         narrow.append((str(episode), *map(", ".join, pairs)))
     seeds = f"mean of {len(experiment.seeds)} seeds" if len(experiment.seeds) > 1 else f"seed {experiment.seeds[0]}"
@@ -115,6 +114,11 @@ def asks_for_goals(rows: Iterable[EpisodeRow]) -> bool:
     """Return whether the level of any episode asks for goals to be done."""
     rows = list(rows)
     return not rows or any(row.summary.has_success for row in rows)
+
+
+def first_metrics(rows: Sequence[EpisodeRow]) -> tuple[str, ...]:
+    """Return what is told of each episode in a row: completion and steps, or the first two of the headline."""
+    return _COMMON if asks_for_goals(rows) else tuple(part.metric for part in headline(rows)[:2])
 
 
 def describe_headline(rows: Iterable[EpisodeRow]) -> str:
@@ -145,10 +149,10 @@ def by_method(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> Table:
             (
                 method,
                 str(len(own)),
-                *(_number(_over_seeds(own, name), _digits(name)) for name in outcome),
+                *(_number(over_seeds(own, name), _digits(name)) for name in outcome),
                 _share([summary.attempts for summary in summaries]),
                 _share([summary.plans for summary in summaries]),
-                _number(_over_seeds(own, "messages"), 1, bounds=False),
+                _number(over_seeds(own, "messages"), 1, bounds=False),
                 _share([(summary.re_asked, summary.questions) for summary in summaries]),
             )
         )
@@ -218,7 +222,7 @@ def _value(row: EpisodeRow, metric: str) -> Value:
     return only(None if value is None else float(value))
 
 
-def _over_seeds(rows: Sequence[EpisodeRow], metric: str) -> Interval | None:
+def over_seeds(rows: Sequence[EpisodeRow], metric: str) -> Interval | None:
     """Pool the episodes of each seed first: episodes of one seed are not independent."""
     by_seed: dict[int, list[Value]] = {}
     for row in rows:

@@ -85,8 +85,8 @@ PLACEMENTS: Final[Mapping[Rule, Placement]] = {
     ),
     "official": Placement(
         {
-            ("INSIDE", "fridge"): 25, ("INSIDE", "dishwasher"): 24, ("INSIDE", "cabinet"): 15,
-            ("INSIDE", "microwave"): 14, _COFFEE: 21, _TABLE: 25, ("ON", "bench"): 15,
+            ("INSIDE", "fridge"): 25, ("INSIDE", "dishwasher"): 24, ("INSIDE", "cabinet"): 16,
+            ("INSIDE", "microwave"): 13, _COFFEE: 20, _TABLE: 25, ("ON", "bench"): 15,
         },
         {
             "apple": Others(12, 14, {_TABLE: 8, _DESK: 10, ("ON", "kitchencounter"): 1, _COFFEE: 2}),

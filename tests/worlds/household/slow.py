@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from teamworld.worlds.household.homes.home import SEARCHED, Box, Home, NodeId, Point, can_be, close
-from teamworld.worlds.household.physics import PrimitiveAction
+from teamworld.worlds.household.physics import TOLERANCE, PrimitiveAction
 from teamworld.worlds.household.state import State, body
 
 Edge: TypeAlias = tuple[NodeId, str, NodeId]
@@ -71,10 +71,24 @@ class Graph:
 
     def seen(self, agent: NodeId) -> frozenset[NodeId]:
         """Return what an agent sees (A7)."""
-        nodes = [*self.home.nodes, *self.points]
         room = self.room(agent)
-        visible = {node for node in nodes if self.room(node) == room and not self.hidden(node)}
-        return frozenset(visible | set(self.home.rooms) | set(self.held(agent)))
+        assert room is not None
+        return frozenset(self.seen_from(room) | set(self.home.rooms) | set(self.held(agent)))
+
+    def seen_from(self, room: NodeId) -> set[NodeId]:
+        nodes = [*self.home.nodes, *self.points]
+        return {node for node in nodes if self.room(node) == room and not self.hidden(node)}
+
+    def within_sight(self, agent: NodeId) -> set[NodeId]:
+        """Return what an agent may handle as seen: in a doorway, what is seen in both rooms."""
+        x, z = self.points[agent]
+        boxes = {room: self.home.nodes[room].box for room in self.home.rooms}
+        here = [
+            room
+            for room, box in boxes.items()
+            if max(abs(x - box.x) - box.width / 2, abs(z - box.z) - box.depth / 2) <= 0
+        ]
+        return set(self.seen(agent)).union(*(self.seen_from(room) for room in here))
 
     def box(self, node: NodeId) -> Box:
         """Return a node's or an agent's box."""
@@ -83,12 +97,12 @@ class Graph:
         return body(self.points[at]) if at in self.points else self.boxes[at]
 
     def close(self, agent: NodeId, node: NodeId) -> bool:
-        """Whether a node is CLOSE to an agent (A2)."""
+        """Whether a node is near enough to be handled: CLOSE (A2), or not much farther."""
         inside = self.above(node)
         things = [node] if node in self.points or can_be(self.home.nodes[node]) else []
         if inside is not None and inside not in self.home.rooms and self.home.nodes[inside].name in SEARCHED:
             things.append(inside)
-        return any(close(body(self.points[agent]), self.box(thing)) for thing in things)
+        return any(close(body(self.points[agent]), self.box(thing), TOLERANCE) for thing in things)
 
     def can(self, agent: NodeId, act: PrimitiveAction) -> bool:
         """Whether an agent can handle what it names."""
@@ -97,7 +111,7 @@ class Graph:
         reach = act.onto if act.verb.startswith("put") else act.target
         if first is None or reach not in nodes or self.hidden(reach):
             return False
-        if self.rules.mode == "strict" and (reach not in self.seen(agent) or not self.close(agent, reach)):
+        if self.rules.mode == "strict" and (reach not in self.within_sight(agent) or not self.close(agent, reach)):
             return False
         if self.holder(reach) is not None:
             return False

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from teamworld.errors import UserError
 from teamworld.worlds.household import physics, sight
 from teamworld.worlds.household.homes.home import FAR, REACH, SEARCHED, Box, Episode, NodeId, Relation, can_be
+from teamworld.worlds.household.interaction_points import SWINGS
 from teamworld.worlds.household.physics import PrimitiveAction
 from teamworld.worlds.household.state import BODY, Place
 
@@ -183,8 +184,8 @@ class Table:
         seen = [self.row[node] for node in nodes]
         x, z, width, depth = self._boxes[seen].T
         for k, node in enumerate(nodes):
-            if node in self._loose:
-                x[k], z[k], width[k], depth[k] = _flat(state.box(node))
+            if node in self._loose or (node in state.opened and state.home.nodes[node].name in SWINGS):
+                x[k], z[k], width[k], depth[k] = _flat(state.reached_box(node))
         at = state.points[agent]
         across, along = abs(at.x - x), abs(at.z - z)
         is_close = np.zeros(len(nodes), np.bool_)

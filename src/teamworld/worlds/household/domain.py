@@ -14,7 +14,7 @@ from teamworld.worlds.household import heuristic
 from teamworld.worlds.household.beliefs import HouseholdBeliefs
 from teamworld.worlds.household.goals import Predicates
 from teamworld.worlds.household.observe import Known, Names, Place, believed, facts_of
-from teamworld.worlds.household.skills import MEASURES, first, schemas
+from teamworld.worlds.household.skills import MEASURES, ONCE, PASSED, first, schemas
 from teamworld.worlds.household.state import Rules
 from teamworld.worlds.household.text import describe
 
@@ -30,12 +30,14 @@ class HouseholdDomain(StateDomain[Known]):
     Args:
         names: Of all that the task is about. Rules use of it what is known to all from the start: rooms, the goal.
         rules: The rules of the instance.
+        primitives: Whether single actions of the engine are left to the physics to judge.
     """
 
     measures = MEASURES
 
-    def __init__(self, names: Names, rules: Rules) -> None:
+    def __init__(self, names: Names, rules: Rules, primitives: bool = False) -> None:
         self.names, self.rules = names, rules
+        self._passed = frozenset((*ONCE, *PASSED)) if primitives else frozenset()
         self.predicates = Predicates(names)
         self._relations = names.relations
         self._beliefs = HouseholdBeliefs(self.predicates, self.read)
@@ -64,7 +66,7 @@ class HouseholdDomain(StateDomain[Known]):
 
     def abilities(self, _agent: AgentId, facts: Facts) -> tuple[ActionSchema, ...]:
         """Return what an agent can do."""
-        return schemas(self.names, self.read(facts), turns=self.rules.sight == "cone")
+        return schemas(self.names, self.read(facts), turns=self.rules.sight == "cone", primitives=bool(self._passed))
 
     def describe(self, view: View) -> Iterator[str]:
         """Yield the lines of a view in words."""
@@ -176,7 +178,7 @@ class HouseholdDomain(StateDomain[Known]):
     def refuse(self, agent: AgentId, action: Action, state: Known) -> str:
         """Return why an action's preconditions do not hold."""
         verb, hands = action.verb, state.hands.get(agent, ())
-        if verb in ("wait", "talk", "turn"):
+        if verb in ("wait", "talk", "turn") or verb in self._passed:
             return ""
         if verb == "deliver":
             unseen = f"unseen: {self.predicates.target} has not been found"
@@ -198,6 +200,10 @@ class HouseholdDomain(StateDomain[Known]):
 
     def check_form(self, agent: AgentId, action: Action, facts: Facts) -> Verdict:
         """Return whether there is such an action, and what it names is known."""
+        if action.verb in self._passed:
+            size = 2 if action.verb in ("putin", "putback") else 1
+            if len(action.args) == size and all(isinstance(named, Entity) for named in action.args):
+                return POSSIBLE
         if action.verb in ("explore", "check", "fetch", "open", "close", "grab", "go") and len(action.args) == 1:
             named = action.args[0]
             if isinstance(named, Entity) and self._named(action.verb, named, self.read(facts)):
@@ -225,7 +231,10 @@ class HouseholdDomain(StateDomain[Known]):
             return f"there: you are in {place}" if there else ""
         if place not in known.points:
             return f"unseen: nobody knows where {place} is"
-        return f"there: you are near {place}" if self._near(agent, place, known) else _shut(place, known)
+        is_near = place in known.near.get(
+            agent, ()
+        )  # in every mode: walking is what one does where handling needs none
+        return f"there: you are near {place}" if is_near else _shut(place, known)
 
     def _cannot_put(self, agent: AgentId, action: Action, known: Known) -> str:
         thing, place = first(action), action.args[1]
@@ -253,7 +262,7 @@ class HouseholdDomain(StateDomain[Known]):
     def apply(self, agent: AgentId, action: Action, state: Known) -> Known:
         """Return what to expect after an action that succeeds."""
         verb = action.verb
-        if verb in ("wait", "talk", "turn"):
+        if verb in ("wait", "talk", "turn") or verb in self._passed:
             return state
         if verb == "deliver":
             return self._delivered(agent, state)

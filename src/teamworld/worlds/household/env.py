@@ -18,6 +18,7 @@ from teamworld.worlds.household.homes.floor_plan import NUMBERS
 from teamworld.worlds.household.homes.home import MOST_AGENTS, NAMES, Episode
 from teamworld.worlds.household.homes.placement import PLACEMENTS, Rule
 from teamworld.worlds.household.pathfinding import Floor
+from teamworld.worlds.household.starting_places import Starts, check_starts, starting_places
 from teamworld.worlds.household.state import Rules, State
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def parallel_env(
     occlusion: bool = False,
     placement: Rule = "uniform",
     rooms: int = levels.ROOMS,
+    starts: Starts = "random",
     data: str | Path | None = None,
     max_steps: int | None = None,
     render_mode: RenderMode | None = None,
@@ -68,6 +70,8 @@ def parallel_env(
         occlusion: With ``sight="cone"``: whether tall furniture hides what is behind it.
         placement: How things are laid out in generated homes, ``"uniform"`` or ``"official"``.
         rooms: How many rooms generated homes have, 3 to 6.
+        starts: ``"random"``: at random places of their rooms; ``"recorded"``: where recorded runs of the official set
+            began; or a list of places (x, z) in metres, one for each agent.
         data: The folder, or the pickle, of the official set, for levels ``official-...``.
         max_steps: Steps after which an unfinished episode is truncated; those of the episode, 250, if None.
         render_mode: What ``render`` returns: ``"rgb_array"`` a uint8 picture, ``"ansi"`` a text.
@@ -87,9 +91,10 @@ def parallel_env(
     for name, (word, words) in choices.items():
         if word not in words:
             raise UserError(f"{name} must be one of {', '.join(words)}, got {brief(word)}")
+    check_starts(starts, agents)
     home = levels.HomeOptions(None if data is None else Path(data), placement, rooms)
     rules = Rules(mode, bool(strict_put), sight, bool(occlusion))
-    return HouseholdEnv(level, agents, rules, home, max_steps, render_mode)
+    return HouseholdEnv(level, agents, rules, home, max_steps, render_mode, starts)
 
 
 class HouseholdEnv(TeamEnv[Observation, "Dict", "Discrete"]):
@@ -130,10 +135,13 @@ class HouseholdEnv(TeamEnv[Observation, "Dict", "Discrete"]):
         home: levels.HomeOptions = levels.AS_IS,
         max_steps: int | None = None,
         render_mode: RenderMode | None = None,
+        starts: Starts = "random",
     ) -> None:
         """Use ``parallel_env``."""
         self._level, self._home, self._rules, self._max_steps = level, home, rules, max_steps
-        self._played = self._find(0)  # a level that cannot be played is told of now
+        self._starts = starts
+        self._played = self._find(0)  # a level that cannot be played, or starts that are not in it, is told of now
+        starting_places(self._played.episode, self._played.floor, starts, agents, 0)
         self._next = 0
         self._draws: np.random.Generator | None = None
         names = NAMES[:agents]
@@ -164,12 +172,14 @@ class HouseholdEnv(TeamEnv[Observation, "Dict", "Discrete"]):
         current, self._next = self._next, int(self._draws.integers(SEEDS))
         self._played = self._find(current)
         self._rng = generator(current, "household", "play")
+        episode, floor, agents = self._played.episode, self._played.floor, len(self.possible_agents)
         self._state = physics.start(
-            self._played.episode,
-            self._played.floor,
+            episode,
+            floor,
             generator(current, "household", "starts"),
-            agents=len(self.possible_agents),
+            agents=agents,
             rules=self._rules,
+            at=starting_places(episode, floor, self._starts, agents, current),
         )
         self._happened: physics.Happened | None = None
 

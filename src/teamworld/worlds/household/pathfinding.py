@@ -17,6 +17,15 @@ import numpy.typing as npt
 
 from teamworld.errors import UserError
 from teamworld.worlds.household.homes.home import Box, Home, Node, NodeId, Point
+from teamworld.worlds.household.interaction_points import (
+    AROUND_ROOMS,
+    AROUND_THINGS,
+    HERE,
+    SIDES,
+    Side,
+    handle_place,
+    has_handle,
+)
 from teamworld.worlds.kernel_compiler import compiled, part
 
 Cell: TypeAlias = tuple[int, int]
@@ -73,7 +82,9 @@ class Floor:
         ]
         within = np.argmax(depths, axis=0)
         self._cells_of = {room: np.flatnonzero(within == number) for number, room in enumerate(home.rooms)}
-        self._places = {node.id: (node.box.x, node.box.z, home.room[node.id]) for node in home.nodes.values()}
+        self._room_of = np.array(home.rooms)[within]
+        self._home = home
+        self._fronts: dict[NodeId, Side] = {}
         self._targets: dict[NodeId | tuple[float, float], int] = {}
 
     def room(self, at: Point) -> NodeId:
@@ -87,6 +98,12 @@ class Floor:
             if depth > best:
                 best, nearest = depth, room
         return nearest
+
+    def doorway(self, at: Point) -> tuple[NodeId, ...]:
+        """Return the rooms in whose boxes a place lies: of two neighbours, both in the doorway that they share."""
+        return tuple(
+            room for x, z, half_x, half_z, room in self._rooms if abs(at.x - x) <= half_x and abs(at.z - z) <= half_z
+        )
 
     def cell(self, x: float, z: float) -> Cell:
         """Return the free cell a place is in, or the one nearest to it."""
@@ -119,7 +136,7 @@ class Floor:
         return cached
 
     def end(self, target: Target) -> Point:
-        """Return where walks to a target end: the middle of the free cell of its room that is nearest to its middle."""
+        """Return where walks to a target end: the middle of a free cell of its room (:mod:`.interaction_points`)."""
         number = self._target(target)
         if number < 0:
             raise ValueError(f"expected a target that can be reached, found {target}")
@@ -156,14 +173,60 @@ class Floor:
         key = (target.x, target.z) if isinstance(target, Box) else target
         cached = self._targets.get(key)
         if cached is None:
-            x, z, room = (*key, self.room(Point(*key))) if isinstance(key, tuple) else self._places[key]
-            cells = self._cells_of[room]
-            away = (self._xs[cells] + self._x - x * 100) ** 2 + (self._zs[cells] + self._z - z * 100) ** 2
-            cached = int(cells[np.argmin(away)]) if cells.size else -1
+            cached = self._find_target(target)
             if len(self._targets) >= _ANSWERS:
                 self._targets.clear()
             self._targets[key] = cached
         return cached
+
+    def front(self, node: NodeId) -> Side:
+        """Return the side at which one opens a node: of those with a free place before the handle, the inmost one."""
+        cached = self._fronts.get(node)
+        if cached is None:
+            cached = self._fronts[node] = min(SIDES, key=lambda side: self._inmost(node, side))
+        return cached
+
+    def _inmost(self, node: NodeId, side: Side) -> tuple[bool, float]:
+        """Return an order of sides: free places by their distance to the middle of the room, then all by way to one."""
+        room = self._home.room[node]
+        place, middle = handle_place(self._home.nodes[node], side), self._home.nodes[room].box
+        is_free = self._cells(*place, HERE, room)[0, 0] >= 0
+        other = (middle.x, middle.z) if is_free else self._middle(max(self._nearest(*place, room), 0))
+        return not is_free, math.dist(place, other)
+
+    def _find_target(self, target: Target) -> int:
+        if isinstance(target, Box):
+            return self._nearest(target.x, target.z, self.room(Point(target.x, target.z)))
+        node, room = self._home.nodes[target], self._home.room[target]
+        x, z = node.box.x, node.box.z
+        found: Ints = np.zeros(0, np.int32)
+        if target == room:
+            places = self._cells(x, z, AROUND_ROOMS, room)
+            found = places[(places >= 0) & (self._grid.aside[places] >= 0).all(axis=-1)]  # free all round
+        elif has_handle(node):
+            x, z = handle_place(node, self.front(target))
+        elif not node.grabbable:
+            places = self._cells(x, z, AROUND_THINGS, room)
+            found, middle = places[np.argmax((places >= 0).any(axis=1))], self._target(room)
+            found = found[found >= 0]
+            away = (self._xs[found] - self._xs[middle]) ** 2 + (self._zs[found] - self._zs[middle]) ** 2
+            found = found[np.argsort(away, kind="stable")]
+        return int(found[0]) if found.size else self._nearest(x, z, room)
+
+    def _cells(self, x: float, z: float, around: npt.NDArray[np.int64], room: NodeId) -> Ints:
+        """Return the cells of a room at places around a middle, -1 for none; shape (circles, directions)."""
+        columns = (around[..., 0] + round(x * 100) - self._x) // CELL
+        rows = (around[..., 1] + round(z * 100) - self._z) // CELL
+        height, width = self._grid.numbers.shape
+        there = (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
+        numbers = self._grid.numbers[np.where(there, rows, 0), np.where(there, columns, 0)]
+        return np.where(there & (numbers >= 0) & (self._room_of[numbers] == room), numbers, -1)
+
+    def _nearest(self, x: float, z: float, room: NodeId) -> int:
+        """Return the free cell of a room that is nearest to a place, -1 if it has none."""
+        cells = self._cells_of[room]
+        away = (self._xs[cells] + self._x - x * 100) ** 2 + (self._zs[cells] + self._z - z * 100) ** 2
+        return int(cells[np.argmin(away)]) if cells.size else -1
 
     def _walked(self, at: Point, end: int, length: int) -> tuple[Point, float]:
         """Walk so many centimetres; return where one gets, and how far it was."""

@@ -18,19 +18,23 @@ from teamworld.worlds.household.state import State
 MEASURES: Final[Measures] = {
     **{"explore": (None,), "check": (None,), "fetch": (None,), "deliver": (), "go": (None,)},
     **{"open": (None,), "close": (None,), "grab": (None,), "put": (None, None), "turn": (None,)},
+    **{"walktowards": (None,), "putin": (None, None), "putback": (None, None)},
     **{"wait": (), "talk": (None,)},
 }
 #: What is done within one tick: the act for each.
 ONCE: Final[dict[str, Verb]] = {"open": "open", "close": "close", "grab": "grab"}
+#: What else is a single action of the engine, where agents may do those.
+PASSED: Final[dict[str, Verb]] = {"walktowards": "walktowards", "putin": "putin", "putback": "putback"}
 
 
-def schemas(names: Names, known: Known, *, turns: bool) -> tuple[ActionSchema, ...]:
+def schemas(names: Names, known: Known, *, turns: bool, primitives: bool = False) -> tuple[ActionSchema, ...]:
     """Return what an agent can do, with what it knows of as arguments.
 
     Args:
         names: Of everything.
         known: What the agent knows.
         turns: Whether agents turn, for they see only what is ahead of them.
+        primitives: Whether they can do single actions of the engine.
     """
     rooms = tuple(names.rooms)
     held = (thing for things in known.hands.values() for thing in things)
@@ -57,7 +61,16 @@ def schemas(names: Names, known: Known, *, turns: bool) -> tuple[ActionSchema, .
             "put", (thing, Param("place", "entity", fixed)), "Put a thing that you hold into a container or on a table."
         ),
         *((turn,) if turns else ()),
+        *(_passed(thing, Param("place", "entity", (*rooms, *entities))) if primitives else ()),
         *COMMON_SCHEMAS,
+    )
+
+
+def _passed(thing: Param, place: Param) -> tuple[ActionSchema, ...]:
+    return (
+        ActionSchema("walktowards", (place,), "Walk one step towards a thing, or the middle of a room."),
+        ActionSchema("putin", (thing, place), "Put a thing that you hold into a container."),
+        ActionSchema("putback", (thing, place), "Put a thing that you hold on something."),
     )
 
 
@@ -95,6 +108,11 @@ class Skill:
             return self._explore(state, number, target)
         if verb == "go":
             return PrimitiveAction("walktowards", target)
+        if verb in PASSED:
+            onto = self.action.args[-1]
+            return PrimitiveAction(
+                PASSED[verb], target, onto.id if isinstance(onto, Entity) and verb != "walktowards" else 0
+            )
         if verb == "put":
             return put(self.names, target, self.action.args[1])
         if verb in ONCE or self._within_reach(state, memory, number, target):
@@ -127,8 +145,9 @@ class Skill:
         if verb == "talk":
             return DONE if self.spent >= int(str(self.action.args[0])) else RUNNING
         if done.reason:
-            return Result("failed", done.reason)
-        if verb in ONCE or verb in ("put", "turn"):
+            # whether there is something that an agent was never told of is nobody's business
+            return Result("failed", "unseen" if done.reason == "unknown" else done.reason)
+        if verb in ONCE or verb in PASSED or verb in ("put", "turn"):
             return DONE
         if verb == "deliver":
             return RUNNING if state.hands[number].things else DONE

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from teamworld.worlds.household.homes.home import SEARCHED, Box, Home, Need, NodeId, Point, Relation, can_be, close
+from teamworld.worlds.household.interaction_points import SWINGS, opened_box
 from teamworld.worlds.household.pathfinding import Floor
 
 AgentId: TypeAlias = NodeId
@@ -172,14 +173,27 @@ class State:
             place = self.place(place[1])
         return False
 
-    def close(self, agent: AgentId, node: NodeId) -> bool:
-        """Whether a node or another agent is CLOSE to an agent, or lies in a container to be searched that is."""
+    def reached_box(self, node: NodeId) -> Box:
+        """Return the box by which a node is CLOSE or not: with its doors, where it stands open."""
+        kind = self.home.nodes.get(node)
+        if kind is None or kind.name not in SWINGS or node not in self.opened:
+            return self.box(node)
+        return opened_box(kind, self.floor.front(node))
+
+    def close(self, agent: AgentId, node: NodeId, slack: float = 0.0) -> bool:
+        """Whether a node or another agent is CLOSE to an agent, or lies in a container to be searched that is.
+
+        Args:
+            agent: Who reaches for it.
+            node: What it reaches for.
+            slack: By how many metres it may be farther.
+        """
         own, nodes, place = body(self.points[agent]), self.home.nodes, self.place(node)
         if place is not None and place[0] == "INSIDE" and nodes[place[1]].name in SEARCHED:
-            inside = close(own, self.box(place[1]))
+            inside = close(own, self.reached_box(place[1]), slack)
         else:
             inside = False
-        return inside or ((node not in nodes or can_be(nodes[node])) and close(own, self.box(node)))
+        return inside or ((node not in nodes or can_be(nodes[node])) and close(own, self.reached_box(node), slack))
 
     def shown(self, room: NodeId) -> frozenset[NodeId]:
         """Return all that can be seen from within a room, and all rooms."""

@@ -11,7 +11,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Entity, Fact, Facts
 from teamworld.seeding import generator
 from teamworld.worlds.base.executor import Result
@@ -32,6 +31,7 @@ from teamworld.worlds.household.levels import ROOMS, HomeOptions, episode
 from teamworld.worlds.household.observe import TEAM, Names, SightMemory, facts_of, truth
 from teamworld.worlds.household.pathfinding import Floor
 from teamworld.worlds.household.skills import Skill
+from teamworld.worlds.household.starting_places import check_starts, starting_places
 from teamworld.worlds.household.state import Rules
 
 DEFAULT_LEVEL = "dev"
@@ -53,8 +53,12 @@ class HouseholdOptions(BaseModel):
     """Whether nothing can be put into a closed container."""
     feedback: bool = True
     """Whether agents are told why an action of theirs failed."""
-    starts: Literal["random", "recorded"] = "random"
-    """Whether agents start at random places of their rooms, or where recorded runs of the official set began."""
+    starts: Literal["random", "recorded"] | tuple[tuple[float, float], ...] = "random"
+    """Whether agents start at random places of their rooms, or where recorded runs of the official set began; or their
+    places [x, z] in metres, one for each agent."""
+    primitives: bool = False
+    """Whether agents can also do single actions of the engine (walktowards, putin, putback), and these and open, close
+    and grab are judged by the physics alone: for replaying recorded runs."""
     occlusion: bool = False
     """Whether, of what is ahead, tall furniture hides what is behind it."""
     placement: Rule = Field(default="uniform", exclude_if=lambda rule: rule == "uniform")
@@ -104,8 +108,7 @@ class HouseholdWorld(FactsWorld[HouseholdDomain, Skill, Change]):
     """
 
     def __init__(self, start: Episode, level: str, horizon: int, options: HouseholdOptions) -> None:
-        if options.starts == "recorded" and not start.recorded:
-            raise UserError(f"starts=recorded needs places of recorded runs, and level {level} has none: use random")
+        check_starts(options.starts, options.agents)
         self.episode, self._options = start, options
         self._rules = Rules(options.mode, options.strict_put, options.sight, options.occlusion)
         self._floor = Floor(start.home)
@@ -122,7 +125,7 @@ class HouseholdWorld(FactsWorld[HouseholdDomain, Skill, Change]):
             options=options.model_dump(mode="json"),
             static=drawing_data.static(start),
         )
-        super().__init__(spec, HouseholdDomain(self._names, self._rules), options.feedback)
+        super().__init__(spec, HouseholdDomain(self._names, self._rules, options.primitives), options.feedback)
 
     @property
     def entities(self) -> tuple[Entity, ...]:
@@ -132,17 +135,13 @@ class HouseholdWorld(FactsWorld[HouseholdDomain, Skill, Change]):
     def begin(self, seed: int) -> None:
         """Start over; the seed decides where agents start and who wins what several want at once."""
         self._rng = generator(seed, "household", "play")
-        at: dict[NodeId, Point] = {}
-        if self._options.starts == "recorded":
-            draw = generator(seed, "household", "recorded")
-            for number, places in enumerate(self.episode.recorded[: self._options.agents], 1):
-                if places:
-                    at[number] = Point(*places[int(draw.integers(len(places)))])
+        agents = self._options.agents
+        at = starting_places(self.episode, self._floor, self._options.starts, agents, seed)
         self._state = physics.start(
             self.episode,
             self._floor,
             generator(seed, "household", "starts"),
-            agents=self._options.agents,
+            agents=agents,
             rules=self._rules,
             at=at,
         )

@@ -202,7 +202,7 @@ _NEVER: Final = frozenset({"Rooms", "Doors", "Floor", "Floors", "Walls", "Ceilin
 _HUNG: Final = frozenset({"curtain", "curtains", "ceilinglamp", "walllamp", "doorjamb"})
 
 
-def close(agent_box: Box, box: Box) -> bool:
+def close(agent_box: Box, box: Box, slack: float = 0.0) -> bool:
     """Say whether two boxes are CLOSE; heights do not count.
 
     They are when the middle of one is at most :data:`REACH` from the other box, either way round.
@@ -210,6 +210,7 @@ def close(agent_box: Box, box: Box) -> bool:
     Args:
         agent_box: The character's box, 0.8 m wide and deep.
         box: The other's.
+        slack: By how many metres they may be farther apart.
 
     Returns:
         Whether they are CLOSE.
@@ -217,11 +218,12 @@ def close(agent_box: Box, box: Box) -> bool:
     across, along = abs(agent_box.x - box.x), abs(agent_box.z - box.z)
     if across * across + along * along > FAR * FAR:
         return False
+    reach = REACH + slack
     dx, dz = max(across - box.width / 2, 0.0), max(along - box.depth / 2, 0.0)
-    if dx * dx + dz * dz <= REACH * REACH:
+    if dx * dx + dz * dz <= reach * reach:
         return True
     dx, dz = max(across - agent_box.width / 2, 0.0), max(along - agent_box.depth / 2, 0.0)
-    return dx * dx + dz * dz <= REACH * REACH
+    return dx * dx + dz * dz <= reach * reach
 
 
 def can_be(node: Node) -> bool:

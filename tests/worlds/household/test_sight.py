@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import replace
 from functools import cache
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from teamworld.seeding import generator
 from teamworld.worlds.household import physics, sight
 from teamworld.worlds.household.homes import home_generator
-from teamworld.worlds.household.homes.home import Episode, NodeId, Point
+from teamworld.worlds.household.homes.home import Box, Door, Episode, NodeId, Point
 from teamworld.worlds.household.pathfinding import Floor
 from teamworld.worlds.household.physics import PrimitiveAction
 from teamworld.worlds.household.state import Rules, State
@@ -70,9 +71,51 @@ def test_the_cone_is_what_a_product_of_directions_says(x: int, z: int, heading: 
         to = box.x - x / 100, box.z - z / 100
         along = (look[0] * to[0] + look[1] * to[1]) / (math.hypot(*to) or 1.0)
         limit = math.cos(math.radians(sight.HALF_VIEW))
-        if abs(along - limit) > 1e-3:
-            assert (node in found) == (node in sight.seen(state, 1) and (along > limit or to == (0.0, 0.0)))
-    assert found <= sight.seen(state, 1)
+        if abs(along - limit) > 1e-3 and node in sight.seen(state, 1):
+            assert (node in found) == (along > limit or to == (0.0, 0.0))
+
+
+def looks_through(at: Point, heading: float, box: Box, door: Door, more: float) -> bool:
+    """Whether a part of a box lies ahead, in line with a doorway; everything wider by ``more`` metres or 30 degrees."""
+    half = door.width / 2 + more
+    for i, j in itertools.product(range(41), range(41)):
+        x, z = box.x + (i / 40 - 0.5) * (box.width + more), box.z + (j / 40 - 0.5) * (box.depth + more)
+        apart = abs(math.degrees(math.atan2(x - at.x, z - at.z)) - heading) % 360
+        planes = [door.x - sight.WALL / 2, door.x + sight.WALL / 2]
+        through = [at.z + (plane - at.x) / (x - at.x) * (z - at.z) for plane in planes if x != at.x]
+        if min(apart, 360 - apart) <= sight.HALF_VIEW + 30 * more and all(
+            abs(z_at - door.z) <= half for z_at in through
+        ):
+            return True
+    return False
+
+
+@settings(max_examples=60, deadline=None)
+@given(x=st.integers(-250, 250), z=st.integers(-200, 200), turned=st.integers(-60, 60))
+def test_through_a_door_one_sees_what_is_in_line_with_it(x: int, z: int, turned: int) -> None:
+    at = Point(x / 100, z / 100)
+    (door,) = FLAT.doors
+    heading = sight.heading(at, door.x, door.z)
+    assert heading is not None
+    state = begin(at)
+    state.headings[1] = (heading + turned) % 360.0
+    found = sight.cone(state, 1)
+    for node in state.shown(LIVING) & state.watched:
+        surely, perhaps = (looks_through(at, state.headings[1], state.box(node), door, more) for more in (0.0, 0.06))
+        assert surely <= (node in found) <= perhaps, node
+
+
+def test_one_looks_into_open_containers_that_one_stands_before() -> None:
+    nodes = {**FLAT.nodes, APPLE: FLAT.nodes[APPLE]._replace(box=FLAT.nodes[APPLE].box.moved(-2.4, 0.9, 1.0))}
+    state = physics.start(replace(TEA, home=replace(FLAT, nodes=nodes)), FLOOR, generator(0, "test"), agents=1,
+                          rules=Rules(sight="cone"), at={1: Point(-1.6, 2.0)})  # fmt: skip
+    state.headings[1] = 300.0  # the fridge is 30 degrees to the left, the apple in it 81
+    assert FRIDGE in sight.cone(state, 1)
+    assert APPLE not in sight.cone(state, 1)
+    state.open(FRIDGE)
+    assert APPLE in sight.cone(state, 1)
+    state.headings[1] = 310.0
+    assert not {FRIDGE, APPLE} & sight.cone(state, 1)
 
 
 @settings(max_examples=60, deadline=None)
@@ -82,7 +125,7 @@ def test_twelve_turns_show_all_of_the_room_each_thing_two_or_three_times(x: int,
     state.headings[1] = float(heading)
     times: dict[NodeId, int] = {}
     for _ in range(12):
-        for node in sight.view(state, 1) & state.watched:
+        for node in sight.view(state, 1) & state.watched & sight.seen(state, 1):
             times[node] = times.get(node, 0) + 1
         assert reason(state, PrimitiveAction("turnleft")) == ""
     assert state.headings[1] == heading

@@ -258,10 +258,13 @@ def _walk(state: State, agent: AgentId, act: PrimitiveAction, rng: np.random.Gen
         return Done(act, "no_way", redirected=redirected)
     state.put(agent, end)
     state.trail[agent] = (*trail, end)[-STUCK_WALKS:]
-    if end == start:
-        _face(state, agent, start, state.box(target) if isinstance(aim, int) else aim)
-    else:
+    onwards = end if state.rules.sight == "room" else state.floor.towards(end, aim)
+    if onwards != end:
+        _face(state, agent, end, onwards)  # as the engine has it: along the rest of the way
+    elif end != start:
         _face(state, agent, start, end)
+    else:
+        _face(state, agent, start, state.box(target) if isinstance(aim, int) else aim)
     return Done(act, moved=end != start, redirected=redirected)
 
 

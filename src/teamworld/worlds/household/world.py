@@ -81,10 +81,10 @@ def _task(episode: Episode, sight: str) -> str:
     on = "on" if needs[0].relation == "ON" else "in"
     things = ", ".join(f"{need.number} x {need.name}" for need in needs)
     title = TASKS[episode.task].title if episode.task in TASKS else episode.task
-    see = "your own room" if sight == "room" else "what is ahead of you in your own room"
+    see = "your own room only" if sight == "room" else "only what is ahead of you, in other rooms through their doors"
     return (
         f"{title[0].upper()}{title[1:]}: put {things} {on} {Entity(nodes[target].name, target)}. Any thing of the "
-        f"class counts. You see {see} only, and nothing in closed containers. You have two hands. A step is a metre of "
+        f"class counts. You see {see}, and nothing in closed containers. You have two hands. A step is a metre of "
         "walking, or one thing taken, put or opened. Things lie in containers or in the open, in any room; nobody "
         "is told where."
     )

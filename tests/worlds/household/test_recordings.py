@@ -5,21 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import cache
+from itertools import combinations
 from typing import NamedTuple
 
+import pytest
+
 from teamworld.language import Action, Entity
+from teamworld.seeding import generator
 from teamworld.worlds import registry
 from teamworld.worlds.contract import WAIT
-from teamworld.worlds.household.homes.home import Episode, Home, NodeId
-from teamworld.worlds.household.physics import HANDLING
+from teamworld.worlds.household import physics
+from teamworld.worlds.household.array_features import PLAIN, ROWS, Table
+from teamworld.worlds.household.env import parallel_env
+from teamworld.worlds.household.homes.home import Episode, Home, NodeId, Point
+from teamworld.worlds.household.pathfinding import Floor
+from teamworld.worlds.household.physics import HANDLING, PrimitiveAction, Verb
+from teamworld.worlds.household.state import Rules
 from teamworld.worlds.household.world import HouseholdWorld
 from tests.worlds.household.data import FOLDER, needs_data
 from tests.worlds.household.recordings import runs
-from tests.worlds.household.traces import Acted, Trace, TraceAgent
+from tests.worlds.household.traces import Acted, Trace, TraceAgent, TraceStep
 
 pytestmark = needs_data
-#: Apartment 3 is what handling was calibrated on, apartment 6 is held out.
-CALIBRATED_ON = "apartment_3"
+VERBS: dict[str, Verb] = {verb: verb for verb in physics.VERBS}
 
 
 class Replayed(NamedTuple):
@@ -39,13 +47,9 @@ def acted(run: Trace, step: int) -> dict[NodeId, Acted | None]:
     agents = run.steps[step].agents
     acts = {agent.id: agent.action for agent in agents}
     after = {agent.id: agent for agent in run.steps[min(step + 1, len(run.steps) - 1)].agents}
-    first, *others = [agent for agent in agents if agent.action is not None and agent.action.verb in HANDLING] or [None]
-    for other in others:
-        assert first is not None
-        assert other is not None
-        assert first.action is not None
-        assert other.action is not None
-        if first.action.ids[0] == other.action.ids[0]:
+    handling = [(agent, agent.action) for agent in agents if agent.action is not None and agent.action.verb in HANDLING]
+    for (first, act), (other, same) in combinations(handling, 2):
+        if act.ids[0] == same.ids[0]:
             winner = max((first, other), key=lambda agent: effect(agent, after[agent.id]))
             acts[(first if winner is other else other).id] = None
     return acts
@@ -110,3 +114,105 @@ def test_recorded_runs_go_as_recorded_through_the_public_world() -> None:
     assert len(finished) == 14
     assert sum(run.ends_right for run in finished) >= 12
     assert sum(run.refused for run in found) <= 6
+
+
+@pytest.mark.parametrize("apartment", ["apartment_3", "apartment_6"])
+def test_recorded_handling_is_near_enough_in_both_apartments(apartment: str) -> None:
+    """Apartment 3 is what ``TOLERANCE`` was calibrated on; in apartment 6 less would do."""
+    names = {name for name, episode, _ in runs() if episode.home.name == apartment}
+    found = [run for run in replayed() if run.name in names]
+    assert sum(run.right for run in found) == sum(run.steps for run in found)
+    assert sum(run.refused for run in found) <= 1
+
+
+#: By verb the mean displacement that was recorded, and ours from the recorded places, metres.
+DISPLACED = {"putin": (0.06, 0.0), "putback": (0.98, 1.11), "open": (0.68, 0.7), "grab": (0.62, 0.64)}
+
+
+def test_handling_moves_agents_as_recorded() -> None:
+    moved: dict[str, list[tuple[float, float, float]]] = {verb: [] for verb in DISPLACED}
+    for _, episode, run in runs():
+        at = {agent.id: Point(agent.x, agent.z) for agent in run.steps[0].agents}
+        state = physics.start(
+            episode, Floor(episode.home), generator(0, "replay"), agents=len(at), rules=Rules("engine"), at=at
+        )
+        for number, step in enumerate(run.steps[:-1]):
+            for agent in step.agents:
+                state.put(agent.id, Point(agent.x, agent.z))
+            acts = {agent: primitive(act) for agent, act in acted(run, number).items()}
+            physics.step(state, acts, generator(number, "replay"))
+            for agent, after in zip(step.agents, run.steps[number + 1].agents, strict=True):
+                if acts[agent.id].verb in moved:
+                    start, end, ours = (agent.x, agent.z), (after.x, after.z), state.points[agent.id]
+                    moved[acts[agent.id].verb].append(
+                        (math.dist(start, end), math.dist(start, ours), math.dist(end, ours))
+                    )
+    for verb, expected in DISPLACED.items():
+        recorded, ours, apart = (sum(values) / len(values) for values in zip(*moved[verb], strict=True))
+        assert (recorded, ours) == pytest.approx(expected, abs=0.02), verb
+        assert abs(recorded - ours) < 0.15, verb
+        assert apart < 0.35, "metres between where the engine and we put agents, on average"
+
+
+def primitive(act: Acted | None) -> PrimitiveAction:
+    if act is None:
+        return physics.WAIT
+    first, second, *_ = (*act.ids, 0, 0)
+    return PrimitiveAction(VERBS[act.verb], first, second)
+
+
+# ---- starts and single actions, in every interface
+
+
+PLACES = [[7.5, -3.7], [14.1, -4.4]]
+
+
+def test_agents_start_where_they_are_told_to_in_both_interfaces() -> None:
+    options = {"data": str(FOLDER), "starts": PLACES}
+    world = registry.make("household", "official-0", seed=3, horizon=250, options=options)
+    env = parallel_env("official-0", data=FOLDER, starts=[(7.5, -3.7), (14.1, -4.4)])
+    observations, _ = env.reset(seed=3)
+    assert world.snapshot()["agents"] == [[750, -370, 0], [1410, -440, 0]]
+    for agent, place in zip(env.agents, PLACES, strict=True):
+        assert observations[agent]["observation"][:2].tolist() == pytest.approx(place)
+
+
+def test_recorded_starts_are_the_same_in_both_interfaces() -> None:
+    options = {"data": str(FOLDER), "starts": "recorded"}
+    world = registry.make("household", "official-5", seed=0, horizon=250, options=options)
+    env = parallel_env("official-5", data=FOLDER, starts="recorded")
+    for seed in range(4):
+        world.reset(seed)
+        observations, _ = env.reset(seed=seed)
+        at = [observations[agent]["observation"][:2].tolist() for agent in env.agents]
+        assert [[round(100 * x), round(100 * z)] for x, z in at] == [place[:2] for place in world.snapshot()["agents"]]
+
+
+def test_a_recorded_run_goes_as_recorded_through_the_array_environment() -> None:
+    name, episode, run = next(item for item in runs() if item[0] == "task40_setup_table_two_agents")
+    env = parallel_env("official-40", data=FOLDER, starts=[(agent.x, agent.z) for agent in run.steps[0].agents])
+    env.reset(seed=0)
+    table = Table(episode)
+    right = 0
+    for number, step in enumerate(run.steps):
+        rewards: dict[str, float] = {}
+        before = sum(max(0, units) for units in (run.steps[number - 1] if number else FIRST).remaining.values())
+        if not env.agents:
+            break
+        orders = {env.agents[agent - 1]: numbered(table, act) for agent, act in acted(run, number).items()}
+        _, rewards, *_ = env.step(orders)
+        gained = before - sum(max(0, units) for units in step.remaining.values())
+        right += number == 0 or rewards["Alice"] == gained
+    assert (name, right) == ("task40_setup_table_two_agents", len(run.steps))
+    assert not env.agents
+
+
+FIRST = TraceStep((), {})
+
+
+def numbered(table: Table, act: Acted | None) -> int:
+    """Return a recorded action as a number of the array environment; what is put down is what the right hand holds."""
+    on_rows = {"walktowards": 0, "open": 1, "grab": 2, "putin": 3, "putback": 3}
+    if act is None or act.verb not in on_rows:
+        return 0
+    return len(PLAIN) + on_rows[act.verb] * ROWS + table.row[act.ids[-1]]

@@ -11,14 +11,15 @@ from teamworld.seeding import generator
 from teamworld.worlds.household import physics, sight
 from teamworld.worlds.household.homes.home import Episode, NodeId, Point
 from teamworld.worlds.household.pathfinding import Floor
-from teamworld.worlds.household.physics import HANDLING, WAIT, PrimitiveAction
+from teamworld.worlds.household.physics import HANDLING, WAIT, PrimitiveAction, Verb
 from teamworld.worlds.household.state import Rules, State
 from tests.worlds.household.data import needs_data
 from tests.worlds.household.recordings import runs
 from tests.worlds.household.traces import Trace, TraceAgent
 
 pytestmark = needs_data
-VERBS = {**{verb: verb for verb in physics.VERBS}, "TurnLeft": "turnleft", "TurnRight": "turnright"}
+VERBS: dict[str, Verb] = {verb: verb for verb in physics.VERBS}
+VERBS |= {"TurnLeft": "turnleft", "TurnRight": "turnright"}
 
 
 class Moment(NamedTuple):
@@ -32,7 +33,7 @@ def primitive(agent: TraceAgent) -> PrimitiveAction:
     if agent.action is None:
         return WAIT
     first, second, *_ = (*agent.action.ids, 0, 0)
-    return PrimitiveAction(VERBS[agent.action.verb], first, second)  # type: ignore[arg-type]
+    return PrimitiveAction(VERBS[agent.action.verb], first, second)
 
 
 def moments(episode: Episode, run: Trace) -> Iterator[Moment]:

@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from teamworld.errors import UserError
-from teamworld.worlds.household.homes.home import Box, Home, Node, NodeId, Point
+from teamworld.worlds.household.free_space import Bools, bounds, free_cells
+from teamworld.worlds.household.homes.home import Box, Home, NodeId, Point
 from teamworld.worlds.household.interaction_points import (
     AROUND_ROOMS,
     AROUND_THINGS,
@@ -31,7 +32,6 @@ from teamworld.worlds.kernel_compiler import compiled, part
 Cell: TypeAlias = tuple[int, int]
 """Row along z and column along x, from the corner of the grid with the least of both."""
 Target: TypeAlias = NodeId | Box
-Bools: TypeAlias = npt.NDArray[np.bool_]
 Ints: TypeAlias = npt.NDArray[np.int32]
 
 #: Edge of a cell and length of a step, centimetres.
@@ -40,14 +40,6 @@ CELL, STEP = 10, 100
 STRAIGHT, ASLANT = 408, 577
 FAR: Final = 2**30
 
-# Metres, and square metres for the footprint (``docs/reference/worlds/household.md``).
-_SHARED, _WALL, _BODY = 0.25, 0.07, 0.2  # half of what neighbouring rooms share, thickness of a wall, half a body
-_THROUGH: Final = 0.45  # half the length of the strip through a door
-_LOW, _HIGH, _FOOTPRINT = 0.1, 1.8, 0.02  # heights between which a thing is in the way, and the least that is
-
-_SOLID: Final = frozenset({"Furniture", "Appliances", "Electronics", "Decor", "Props"})
-_HANGING: Final = frozenset({"curtain", "curtains", "wallpictureframe"})
-_LYING: Final = ("rug", "mat")
 _ANSWERS, _FIELDS, _GRIDS = 16_384, 128, 8  # how many are remembered: at most some 10 MB for a grid
 
 # Neighbours of a cell: straight ones first, so that among equals a path goes straight.
@@ -66,8 +58,8 @@ class Floor:
         self._rooms = [
             (box.x, box.z, box.width / 2, box.depth / 2, room) for box, room in zip(boxes, home.rooms, strict=True)
         ]
-        left, low, right, high = _bounds(boxes)
-        mask = _free(home, left, low, (high - low, right - left))
+        left, low, right, high = bounds(boxes)
+        mask = free_cells(home, left, low, (high - low, right - left))
         self._x, self._z = left * CELL, low * CELL  # the corner of the grid, centimetres
         self._grid = _grid(mask.tobytes(), mask.shape[1], left, low)
         #: Free cells, all of them joined by paths, shape (rows, columns); what is not joined to them counts as blocked.
@@ -199,19 +191,19 @@ class Floor:
             return self._nearest(target.x, target.z, self.room(Point(target.x, target.z)))
         node, room = self._home.nodes[target], self._home.room[target]
         x, z = node.box.x, node.box.z
-        found: Ints = np.zeros(0, np.int32)
+        cells: Ints = np.zeros(0, np.int32)  # the best first
         if target == room:
             places = self._cells(x, z, AROUND_ROOMS, room)
-            found = places[(places >= 0) & (self._grid.aside[places] >= 0).all(axis=-1)]  # free all round
+            cells = places[(places >= 0) & (self._grid.aside[places] >= 0).all(axis=-1)]  # free all round
         elif has_handle(node):
             x, z = handle_place(node, self.front(target))
         elif not node.grabbable:
             places = self._cells(x, z, AROUND_THINGS, room)
-            found, middle = places[np.argmax((places >= 0).any(axis=1))], self._target(room)
-            found = found[found >= 0]
-            away = (self._xs[found] - self._xs[middle]) ** 2 + (self._zs[found] - self._zs[middle]) ** 2
-            found = found[np.argsort(away, kind="stable")]
-        return int(found[0]) if found.size else self._nearest(x, z, room)
+            circle, middle = places[np.argmax((places >= 0).any(axis=1))], self._target(room)
+            cells = circle[circle >= 0]
+            away = (self._xs[cells] - self._xs[middle]) ** 2 + (self._zs[cells] - self._zs[middle]) ** 2
+            cells = cells[np.argsort(away, kind="stable")]
+        return int(cells[0]) if cells.size else self._nearest(x, z, room)
 
     def _cells(self, x: float, z: float, around: npt.NDArray[np.int64], room: NodeId) -> Ints:
         """Return the cells of a room at places around a middle, -1 for none; shape (circles, directions)."""
@@ -237,56 +229,6 @@ class Floor:
         start = self._cell(x, z)
         x, z, walked = _walk(grid.numbers, grid.aside, grid.rows, grid.columns, grid.field(end), x, z, start, length)
         return self._point(x, z), walked
-
-
-def solid(node: Node) -> bool:
-    """Say whether a node is in the way of those who walk (part B)."""
-    box = node.box
-    return (
-        node.category in _SOLID
-        and node.name not in _HANGING
-        and not node.name.endswith(_LYING)
-        and box.width * box.depth >= _FOOTPRINT
-        and box.y - box.height / 2 < _HIGH
-        and box.y + box.height / 2 > _LOW
-    )
-
-
-def _bounds(rooms: list[Box]) -> tuple[int, int, int, int]:
-    """Return the least cells that cover all rooms: from column, row to column, row."""
-    return (
-        math.floor(min(box.x - box.width / 2 for box in rooms) * 10),
-        math.floor(min(box.z - box.depth / 2 for box in rooms) * 10),
-        math.ceil(max(box.x + box.width / 2 for box in rooms) * 10),
-        math.ceil(max(box.z + box.depth / 2 for box in rooms) * 10),
-    )
-
-
-def _free(home: Home, left: int, low: int, shape: tuple[int, int]) -> Bools:
-    """Find the cells whose middles are free, joined or not; shape (rows, columns)."""
-    xs, zs = (np.arange(left, left + shape[1]) * 10 + 5) / 100, (np.arange(low, low + shape[0]) * 10 + 5) / 100
-
-    def inside(x: float, z: float, half_x: float, half_z: float) -> tuple[slice, slice]:
-        columns, rows = np.flatnonzero(np.abs(xs - x) <= half_x), np.flatnonzero(np.abs(zs - z) <= half_z)
-        if not columns.size or not rows.size:
-            return slice(0), slice(0)
-        return slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
-
-    free = np.zeros(shape, np.bool_)
-    less = _SHARED + _WALL + _BODY
-    for room in home.rooms:
-        box = home.nodes[room].box
-        free[inside(box.x, box.z, box.width / 2 - less, box.depth / 2 - less)] = True
-    for node in home.nodes.values():
-        if solid(node):
-            box = node.box
-            free[inside(box.x, box.z, box.width / 2 + _BODY, box.depth / 2 + _BODY)] = False
-    for door in home.doors:
-        beside = door.width / 2 - _BODY
-        half_x, half_z = (_THROUGH, beside) if door.across_x else (beside, _THROUGH)
-        free[inside(door.x, door.z, half_x, half_z)] = True
-    free[[0, -1]] = free[:, [0, -1]] = False  # a rim, which kernels never leave
-    return free
 
 
 class _Grid(NamedTuple):

@@ -55,12 +55,12 @@ def starting_places(episode: Episode, floor: Floor, starts: Starts, agents: int,
                 f"starts=recorded needs recorded runs, and {episode.name} has none: use random, or give places"
             )
         draw = generator(seed, "household", "recorded")
-        drawn = ((number, places) for number, places in enumerate(episode.recorded[:agents], 1) if places)
-        return {number: Point(*places[int(draw.integers(len(places)))]) for number, places in drawn}
-    given = {number: Point(float(x), float(z)) for number, (x, z) in enumerate(starts, 1)}
-    for number, place in given.items():
+        runs = ((number, seen) for number, seen in enumerate(episode.recorded[:agents], 1) if seen)
+        return {number: Point(*seen[int(draw.integers(len(seen)))]) for number, seen in runs}
+    places = {number: Point(float(x), float(z)) for number, (x, z) in enumerate(starts, 1)}
+    for number, place in places.items():
         if not floor.doorway(place):
             raise UserError(
                 f"starts: agent {number} would start at {list(place)}, which is in no room of {episode.name}"
             )
-    return given
+    return places

@@ -12,10 +12,11 @@ import pytest
 
 from teamworld.errors import UserError
 from teamworld.seeding import generator
-from teamworld.worlds.household import pathfinding
+from teamworld.worlds.household import free_space, pathfinding
+from teamworld.worlds.household.free_space import Bools
 from teamworld.worlds.household.homes.home import Box, Home, Node, NodeId, Point, close
 from teamworld.worlds.household.interaction_points import handle_place
-from teamworld.worlds.household.pathfinding import FAR, Bools, Floor, Target
+from teamworld.worlds.household.pathfinding import FAR, Floor, Target
 from tests.worlds.household import walking
 from tests.worlds.household.data import needs_data
 from tests.worlds.household.homes import COFFEE, DOOR, FRIDGE, KITCHEN, LIVING, TABLE, flat, node, studio
@@ -163,7 +164,7 @@ def test_a_home_may_be_walled_along_the_other_axis(home: Home) -> None:
 )
 def test_what_is_in_the_way(change: dict[str, object], blocks: bool) -> None:
     thing = Node(50, "chair", "Furniture", frozenset(), Box(0, 0.5, 0, 0.5, 1.0, 0.5))
-    assert pathfinding.solid(thing._replace(**change)) is blocks  # type: ignore[arg-type]
+    assert free_space.solid(thing._replace(**change)) is blocks  # type: ignore[arg-type]
 
 
 def test_rooms_go_by_depth(ground: Floor) -> None:

@@ -8,7 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from teamworld.worlds.household.pathfinding import ASLANT, CELL, STRAIGHT, Bools, Cell
+from teamworld.worlds.household.free_space import Bools
+from teamworld.worlds.household.pathfinding import ASLANT, CELL, STRAIGHT, Cell
 
 ASIDE = ((-1, 0), (0, -1), (0, 1), (1, 0), (-1, -1), (-1, 1), (1, -1), (1, 1))
 Place = tuple[int, int]

@@ -1,4 +1,4 @@
-"""Where in a home one can stand: cells of 0.1 m within a room and away from its walls and furniture, and through doors."""
+"""Where in a home one can stand: cells of 0.1 m inside rooms, away from walls and furniture, and through doors."""
 
 from __future__ import annotations
 

@@ -40,11 +40,14 @@ HOSTILE = (
 
 
 @cache
-def played(method: str = "drwell", level: str = "paper-n2", steps: int = 150, world: str = "cube") -> tuple[Event, ...]:
+def played(
+    method: str = "drwell", level: str = "paper-n2", steps: int = 150, world: str = "cube", log_level: str = "play"
+) -> tuple[Event, ...]:
     """Return the log of an episode."""
     with TemporaryDirectory() as scratch:
         out = Path(scratch) / "run"
-        run(build({"world": world, "level": level, "methods": [method], "max_steps": steps}), out)
+        made = {"world": world, "level": level, "methods": [method], "max_steps": steps, "log_level": log_level}
+        run(build(made), out)
         return tuple(read_log(out / "logs" / f"{method}-s0" / "0001.jsonl.zst"))
 
 

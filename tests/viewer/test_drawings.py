@@ -10,9 +10,11 @@ import msgspec
 import numpy as np
 import pytest
 
-from teamworld.record import DrawingState, EpisodeStart, Event
+from teamworld.language import Entity, parse_action
+from teamworld.record import ActionStep, DrawingState, EpisodeStart, Event, Observe
 from teamworld.viewer import build, page
-from teamworld.worlds.household import draw as home
+from teamworld.worlds import registry
+from teamworld.worlds.household import drawing_data as home
 from teamworld.worlds.wildfire import drawing_data as land
 from teamworld.worlds.wildfire.levels import Team
 from teamworld.worlds.wildfire.observe import begin_sightings
@@ -47,7 +49,7 @@ COUNT = """
 def logs() -> dict[str, Sequence[Event]]:
     """Episodes of the scripted team: in a home, and on a small map with a fire and civilians."""
     return {
-        "household": samples.played("greedy", "dev-0", 250, "household"),
+        "household": samples.played("greedy", "dev-0", 250, "household", "beliefs"),
         "wildfire": samples.played("greedy", "perception", 8, "wildfire"),
     }
 
@@ -96,10 +98,82 @@ def test_the_home_is_drawn(browser: Page, files: dict[str, Path]) -> None:
     )
     assert "1 of 1 juice, 1 of 1 pudding, 3 of 3 apple delivered" in last_words
     assert team[0] == team[1]
-    for colour in (*home.ROOMS.values(), home.FURNITURE, home.TARGET):
+    for colour in (*home.STYLE["rooms"].values(), home.STYLE["furniture"][0], home.STYLE["target"][0]):
         assert number(first, colour) > 200, colour
-    assert number(first, home.CLOSED) > number(last, home.CLOSED), "containers were opened"
-    assert min(number(counts, home.OPEN) for counts in (first, last)) > 0
+    assert number(first, home.STYLE["closed"][0]) > number(last, home.STYLE["closed"][0]), "containers were opened"
+    assert min(number(counts, home.STYLE["open"][0]) for counts in (first, last)) > 0
+
+
+def known_at(log: Sequence[Event], step: int) -> dict[str, dict[int, list[object]]]:
+    """Return where each agent of a log knows each thing to be at a step, by playing its actions again."""
+    start = log[0]
+    assert isinstance(start, EpisodeStart)
+    world = registry.make("household", "dev-0", start.seed, start.horizon, {})
+    world.reset(start.seed)
+    for t in range(step):
+        acts = [event for event in log if isinstance(event, ActionStep) and event.step == t and event.spent]
+        world.step({act.agent: parse_action(f"{act.verb}({', '.join(act.args)})") for act in acts})
+    named = {thing["id"] for thing in start.static["things"]}
+    places: dict[str, dict[int, list[object]]] = {}
+    for agent in start.team:
+        places[agent] = {}
+        for fact in world.view(agent).known:
+            match fact.subject, fact.predicate, fact.value:
+                case Entity(id=thing), "INSIDE" | "ON" | "IN", Entity(id=place) if thing in named:
+                    places[agent][thing] = [fact.predicate, place]
+                case str(holder), "HOLD", Entity(id=thing) if thing in named:
+                    places[agent][thing] = ["HELD", holder]
+    return places
+
+
+@pytest.mark.heavy
+def test_what_an_agent_of_a_home_knows_is_what_its_view_tells(
+    browser: Page, files: dict[str, Path], logs: dict[str, Sequence[Event]]
+) -> None:
+    with opened(browser, files["household"], width=1300, height=900) as shown:
+        last = shown.evaluate("teamworld.episode.steps")
+        ids = shown.evaluate("teamworld.episode.static.things.map((thing) => thing.id)")
+        for step in (0, 9, 20, 33, last - 1):
+            for agent, expected in known_at(logs["household"], step).items():
+                call = f"[...teamworld.homeKnowledge(teamworld.episode, '{agent}', {step}).things]"
+                found = {thing: place for thing, place in shown.evaluate(call) if thing in ids}
+                assert found == expected, (step, agent)
+        truth = drawn(shown, "household", 0)[0]
+        shown.select_option("#layer", "Alice")
+        known = drawn(shown, "household", 0)[0]
+        assert "Alice has not seen it yet" in shown.inner_text("#key")
+        assert shown.inner_text("#note") == ""
+    assert number(known, home.STYLE["closed"][0]) < 0.4 * number(truth, home.STYLE["closed"][0]), (
+        "most containers are in other rooms"
+    )
+
+
+@pytest.mark.heavy
+def test_a_log_of_the_level_play_says_what_it_lacks(
+    browser: Page, files: dict[str, Path], logs: dict[str, Sequence[Event]], tmp_path: Path
+) -> None:
+    path = tmp_path / "play.html"
+    path.write_text(page(build([event for event in logs["household"] if not isinstance(event, Observe)])), "utf-8")
+    with opened(browser, path) as shown:
+        assert "--log-level beliefs" in shown.inner_text("#note")
+        assert shown.is_hidden("#layers")
+
+
+@pytest.mark.heavy
+def test_tags_of_a_home_do_not_cover_each_other_and_furniture_has_names(browser: Page, files: dict[str, Path]) -> None:
+    with opened(browser, files["household"], width=1300, height=900) as shown:
+        moment = "teamworld.player.stage.moment(0, teamworld.player.theme, null)"
+        size = shown.evaluate("teamworld.player.stage.size")
+        tags = shown.evaluate(
+            f"teamworld.drawers.household.tags({moment}, teamworld.episode, {size}).map((tag) => tag.at)"
+        )
+        assert len(tags) > 3
+        for k, (x, y) in enumerate(tags):
+            assert all(max(abs(x - a), abs(y - b)) >= 14 for a, b in tags[:k])
+        spot = shown.evaluate("teamworld.player.stage.drawn.agents[0]")
+        assert shown.evaluate(f"teamworld.player.stage.wordsAt({spot['x']}, {spot['y']})")[0].split()[0] in (
+            "bedroom", "kitchen", "livingroom", "bathroom",
+        )  # fmt: skip
 
 
 @pytest.mark.heavy

@@ -26,11 +26,10 @@ def page(replay: Replay) -> str:
     those in it, by their hash. A world without a drawer gets everything but the picture.
     """
     static = files("teamworld.viewer") / "static"
-    name = str(replay.static.get("drawer", replay.world))
-    drawer = static / "worlds" / f"{name}.js"
+    drawer = str(replay.static.get("drawer", replay.world))
+    drawers = sorted((static / "worlds").iterdir(), key=lambda file: file.name)
     parts = [static / name for name in _SCRIPTS]
-    if name.isidentifier() and drawer.is_file():
-        parts.append(drawer)
+    parts += [file for file in drawers if file.name.split(".")[0] == drawer]  # WORLD.js, and WORLD.PART.js
     parts.append(static / _LAST)
     scripts, style = [_text(part) for part in parts], _text(static / "page.css")
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)

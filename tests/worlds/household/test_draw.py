@@ -13,7 +13,7 @@ pytest.importorskip("PIL")
 
 from teamworld.errors import UserError
 from teamworld.seeding import generator
-from teamworld.worlds.household import draw, drawing_data, physics
+from teamworld.worlds.household import draw, drawing_data, physics, sheet
 from teamworld.worlds.household.homes import home_generator
 from teamworld.worlds.household.homes.home import Point
 from teamworld.worlds.household.pathfinding import Floor
@@ -63,9 +63,9 @@ def test_rooms_walls_doors_and_furniture_are_where_they_are() -> None:
     assert near(at(picture, 3.0, 1.5), draw.WALL)
     assert not near(at(picture, 3.0, 0.0), draw.WALL), "the door"
     assert near(at(picture, -0.7, -1.2), draw.FURNITURE)
-    assert near(at(picture, -2.1, 2.3), draw.CLOSED), "the fridge"
+    assert near(at(picture, -2.1, 2.3), sheet.CLOSED), "the fridge"
     assert near(at(picture, 5.6, -1.2), draw.TARGET)
-    assert near(at(picture, 2.0, 3.0), draw.PAPER)
+    assert near(at(picture, 2.0, 3.0), sheet.PAPER)
 
 
 def test_containers_open_and_show_what_they_hold() -> None:
@@ -74,7 +74,7 @@ def test_containers_open_and_show_what_they_hold() -> None:
     state.open(FRIDGE)
     after = pixels(state)
     assert near(at(after, -2.1, 2.3), draw.OPEN)
-    apple = draw.THINGS[0]
+    apple = sheet.THINGS[0]
     assert count(after, apple) > count(before, apple), "faint before"
     changed = np.argwhere((before != after).any(axis=2))
     scale = 900 / 12.6
@@ -93,12 +93,12 @@ def test_agents_are_where_they_are_look_where_they_look_and_carry_what_they_hold
     turned = pixels(state)
     assert not near(at(turned, -1.0, -0.25), draw.AGENTS[0])
     assert near(at(turned, -0.78, -0.5), draw.AGENTS[0])
-    free = count(turned, draw.THINGS[1])
+    free = count(turned, sheet.THINGS[1])
     state.grab(1, CUPCAKE)
     state.put(1, Point(-1.0, 0.9))
     carried = pixels(state)
-    assert near(at(carried, -0.83, 0.98), draw.THINGS[1])
-    assert count(carried, draw.THINGS[1]) > 0.8 * free
+    assert near(at(carried, -0.83, 0.98), sheet.THINGS[1])
+    assert count(carried, sheet.THINGS[1]) > 0.8 * free
 
 
 def test_what_is_missing_is_told_below() -> None:
@@ -117,6 +117,48 @@ def test_agents_on_one_place_are_both_seen() -> None:
     state.put(2, state.points[1])
     picture = pixels(state)
     assert min(count(picture, draw.AGENTS[0]), count(picture, draw.AGENTS[1])) > 100
+
+
+def test_tags_do_not_cover_each_other_and_say_where_their_things_are() -> None:
+    spots: list[tuple[float, float]] = []
+    room = [sheet.Area(0, 0, 200, 60)]
+    for home in [(100.0, 30.0)] * 5 + [(5.0, 30.0)]:
+        spots.append(draw._find_spot(home, spots, room, 20.0))
+    assert spots[0] == (100, 30)
+    assert spots[-1][0] == 15, "moved into the room"
+    for k, (x, y) in enumerate(spots):
+        assert 10 <= x <= 190
+        assert 10 <= y <= 50
+        assert all(max(abs(x - a), abs(y - b)) >= 20 for a, b in spots[:k])
+
+
+def test_furniture_of_a_kind_that_touches_has_one_label() -> None:
+    def piece(number: int, name: str, left: int) -> dict[str, Any]:
+        return {"id": number, "name": name, "goal": False, "box": [left, 0, left + 50, 40]}
+
+    row = [piece(1, "sink", 0), piece(4, "cabinet", 110), piece(2, "cabinet", 60), piece(3, "cabinet", 300)]
+    assert drawing_data.touching(row) == [[2, 4]]
+    assert drawing_data.touching([*row, piece(5, "cabinet", 160)]) == [[2, 4, 5]]
+    assert drawing_data.touching([]) == []
+
+
+def test_furniture_has_its_name_and_the_colours_a_legend(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[str] = []
+    plain = sheet.Plan.words
+
+    def note(plan: sheet.Plan, at: sheet.Spot, words: str, *rest: Any) -> None:
+        written.append(words)
+        plain(plan, at, words, *rest)
+
+    monkeypatch.setattr(sheet.Plan, "words", note)
+    episode = home_generator.episode(0)
+    state = physics.start(episode, Floor(episode.home), generator(0, "test"))
+    static = drawing_data.static(episode)
+    draw.frame(static, drawing_data.snapshot(state, episode), 1000)
+    names = {piece["name"] for piece in static["furniture"]}
+    lacking = {name for name in names if not any(words.split(" x")[0] == name for words in written)}
+    assert len(lacking) <= 0.1 * len(names), "nearly every name has room"
+    assert {words for _, words in drawing_data.STYLE["legend"]} <= set(written)
 
 
 @pytest.mark.parametrize("width", [160, 320, 900, 1600])

@@ -17,6 +17,29 @@ from teamworld.worlds.household.state import State
 
 Static: TypeAlias = Mapping[str, Any]
 Snapshot: TypeAlias = Mapping[str, Any]
+
+#: How a home looks, for ``draw`` and the replay. ``facts``: the replay needs what agents perceive.
+STYLE: Final[Mapping[str, Any]] = {
+    "facts": True,
+    "rooms": {"kitchen": "#fbf2df", "bathroom": "#e2eff5", "bedroom": "#f1e9f6", "livingroom": "#e9f3e6"},
+    "any_room": "#f0f0ee",
+    "ink": "#20262c",
+    "soft": "#6a737c",
+    "wall": "#4a5058",
+    "door": "#f4eee2",
+    "furniture": ["#e4dccf", "#c9bfae"],
+    "closed": ["#98a5b1", "#5f6d79"],
+    "open": ["#ffffff", "#5f6d79"],
+    "target": ["#bfe5cf", "#00795a"],
+    "legend": [
+        ["closed", "closed container"],
+        ["open", "open container"],
+        ["target", "where things go"],
+        ["furniture", "other furniture"],
+    ],
+    "marks": {"cutleryfork": "Fo"},
+    "apart": 20,
+}
 #: Version of both; a drawing refuses others.
 VERSION: Final = 1
 
@@ -24,6 +47,7 @@ _STANDING: Final = frozenset({"Furniture", "Appliances", "Electronics"})
 #: Beginnings and ends of names of what hangs, or is a part of what is drawn already.
 _LEFT_OUT: Final = ("wall", "ceiling", "curtain", "faucet", "hanger", "clothes", "drawer", "fan", "tray", "rack")
 _FOOTPRINT: Final = 0.06  # square metres that furniture covers at least
+_APART: Final = 15  # centimetres between pieces that have one label
 _WALL: Final = 0.25  # rooms' boxes reach so far beyond the middles of their walls, metres
 
 
@@ -32,15 +56,26 @@ def static(episode: Episode) -> dict[str, Any]:
 
     ``rooms`` end in the middle of their walls. ``furniture`` is what stands in them, lower things first: the containers
     that are searched, the goal's targets, and what else is large enough to be seen. ``things`` are those of the classes
-    that the goal asks for; a ``snapshot`` tells of them in the same order, as of ``needs``.
+    that the goal asks for; a ``snapshot`` tells of them in the same order, as of ``needs``. ``touching`` are pieces
+    of a kind that touch: they have one name.
     """
     home = episode.home
     targets = {need.target for need in episode.needs}
     names = {need.name for need in episode.needs}
-    shown = sorted(
+    pieces = sorted(
         (node for node in home.nodes.values() if node.id in targets or _stands(episode, node)),
         key=lambda node: (node.box.y + node.box.height / 2, node.id),
     )
+    furniture = [
+        {
+            "id": node.id,
+            "name": node.name,
+            "container": node.name in SEARCHED,
+            "goal": node.id in targets,
+            "box": _bounds(node.box),
+        }
+        for node in pieces
+    ]
     return {
         "v": VERSION,
         "home": home.name,
@@ -54,16 +89,8 @@ def static(episode: Episode) -> dict[str, Any]:
             {"at": [_cm(door.x), _cm(door.z)], "across": "x" if door.across_x else "z", "width": _cm(door.width)}
             for door in home.doors
         ],
-        "furniture": [
-            {
-                "id": node.id,
-                "name": node.name,
-                "container": node.name in SEARCHED,
-                "goal": node.id in targets,
-                "box": _bounds(node.box),
-            }
-            for node in shown
-        ],
+        "furniture": furniture,
+        "touching": touching(furniture),
         "things": [
             {"id": node.id, "name": node.name} for node in home.nodes.values() if node.name in names and node.grabbable
         ],
@@ -100,6 +127,23 @@ def snapshot(state: State, episode: Episode) -> dict[str, Any]:
         "things": things,
         "missing": [max(0, state.missing(need)) for need in episode.needs],
     }
+
+
+def touching(furniture: Sequence[Mapping[str, Any]]) -> list[list[int]]:
+    """Return the ids of pieces that are alike and touch, two or more together: they have one name on a picture."""
+    groups: list[list[Mapping[str, Any]]] = []
+    for piece in furniture:
+        near = [group for group in groups if any(_touch(piece, other) for other in group)]
+        rest = [group for group in groups if group not in near]
+        groups = [*rest, [*(each for group in near for each in group), piece]]
+    return [sorted(piece["id"] for piece in group) for group in groups if len(group) > 1]
+
+
+def _touch(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Return whether two pieces are alike and hardly apart."""
+    first, second = one["box"], other["box"]
+    apart = max(first[0] - second[2], second[0] - first[2], first[1] - second[3], second[1] - first[3])
+    return apart <= _APART and all(one[key] == other[key] for key in ("name", "goal"))
 
 
 def _stands(episode: Episode, node: Node) -> bool:

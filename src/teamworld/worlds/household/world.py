@@ -72,6 +72,7 @@ class HouseholdOptions(BaseModel):
 
 
 OPTIONS = HouseholdOptions
+STYLE = drawing_data.STYLE
 
 
 def _task(episode: Episode, sight: str) -> str:

@@ -1,37 +1,34 @@
 "use strict";
 // Household: a floor plan. Containers are filled while they are closed and outlined once they are open; what they hide
-// is shown faintly. Things have the colour of their goal, agents that of the goal they work on. Data: the world's scene.py.
+// is shown faintly. Things have the colour of their goal, agents that of the goal they work on. Colours and words come
+// with the page (`episode.style`, the world's drawing_data.py), what agents know from a log of the level `beliefs`.
 (function (tw) {
-  const ROOMS = { kitchen: "#fbf2df", bathroom: "#e2eff5", bedroom: "#f1e9f6", livingroom: "#e9f3e6" };
-  const ANY_ROOM = "#f0f0ee";
-  const [INK, SOFT, WALL, DOOR] = ["#20262c", "#6a737c", "#4a5058", "#f4eee2"];
-  const [FURNITURE, RIM, CLOSED, OPEN, SHUT_RIM] = ["#e4dccf", "#c9bfae", "#98a5b1", "#ffffff", "#5f6d79"];
-  const [TARGET, TARGET_RIM] = ["#bfe5cf", "#00795a"];
+  const TRUTH = "truth";
   const MARGIN = 30; // centimetres round the home
-  const LINE = 22; // pixels of a line below it
   const TRAIL = 10;
   let paper = null;
 
-  const ease = (share) => share * share * (3 - 2 * share);
-  const between = (one, other, share) => one + (other - one) * share;
-  const mark = (name) => (name === "cutleryfork" ? "Fo" : name.charAt(0).toUpperCase() + name.slice(1, 2));
+  const looks = (episode) => episode.style;
+  const mark = (style, name) => style.marks[name] ?? name.charAt(0).toUpperCase() + name.slice(1, 2);
   const shared = (one, other) =>
     Math.max(0, Math.min(one[2], other[2]) - Math.max(one[0], other[0])) *
     Math.max(0, Math.min(one[3], other[3]) - Math.max(one[1], other[1]));
+  const within = (one, other) => other[0] <= one[0] && one[2] <= other[2] && other[1] <= one[1] && one[3] <= other[3];
 
   /** Where the home lies on a square canvas. */
-  function layout(size, fixed) {
+  function layout(size, fixed, view = { zoom: 1, x: 0.5, y: 0.5 }) {
     const boxes = fixed.rooms.map((room) => room.box);
-    const [left, low] = [0, 1].map((axis) => Math.min(...boxes.map((box) => box[axis])) - MARGIN);
-    const [right, top] = [2, 3].map((axis) => Math.max(...boxes.map((box) => box[axis])) + MARGIN);
-    const below = LINE * (Math.ceil(fixed.needs.length / 2) + 1) + 8;
-    const scale = Math.min(size / (right - left), (size - below) / (top - low));
-    const aside = (size - (right - left) * scale) / 2;
-    const down = (size - below - (top - low) * scale) / 2;
+    const [left, low] = [0, 1].map((axis) => Math.min(...boxes.map((one) => one[axis])) - MARGIN);
+    const [right, top] = [2, 3].map((axis) => Math.max(...boxes.map((one) => one[axis])) + MARGIN);
+    const scale = (size / Math.max(right - left, top - low)) * view.zoom;
+    const aside = (size * view.zoom - (right - left) * scale) / 2 - (view.x * size * view.zoom - size / 2);
+    const down = (size * view.zoom - (top - low) * scale) / 2 - (view.y * size * view.zoom - size / 2);
     const spot = (x, z) => [aside + (x - left) * scale, down + (top - z) * scale];
-    const area = (box) => [...spot(box[0], box[3]), ...spot(box[2], box[1])];
-    return { size, scale, spot, area, unit: tw.clamp(size / 760, 0.62, 1.3), floor: size - below };
+    const area = (one) => [...spot(one[0], one[3]), ...spot(one[2], one[1])];
+    return { size, scale, spot, area, unit: tw.clamp(size / 700, 0.75, 1.3), view };
   }
+
+  // ---- drawing
 
   function box(pen, [x0, y0, x1, y1], fill, rim, thick) {
     pen.beginPath();
@@ -57,40 +54,47 @@
     pen.fillText(words, x, y);
   }
 
-  function rooms(pen, plan, fixed) {
+  function rooms(pen, plan, fixed, style) {
     const wall = Math.max(14 * plan.scale, 1.5);
     for (const room of fixed.rooms) {
       const [x0, y0, x1, y1] = plan.area(room.box);
-      pen.fillStyle = ROOMS[room.name] ?? ANY_ROOM;
+      pen.fillStyle = style.rooms[room.name] ?? style.any_room;
       pen.fillRect(x0, y0, x1 - x0, y1 - y0);
       pen.lineWidth = wall;
       pen.lineJoin = "round";
-      pen.strokeStyle = WALL;
+      pen.strokeStyle = style.wall;
       pen.strokeRect(x0, y0, x1 - x0, y1 - y0);
     }
     for (const { at, across, width } of fixed.doors) {
       const thin = wall / plan.scale / 2 + 1;
       const [dx, dz] = across === "x" ? [thin, width / 2] : [width / 2, thin];
       const [x0, y0, x1, y1] = plan.area([at[0] - dx, at[1] - dz, at[0] + dx, at[1] + dz]);
-      pen.fillStyle = DOOR;
+      pen.fillStyle = style.door;
       pen.fillRect(x0, y0, x1 - x0, y1 - y0);
     }
   }
 
-  function furniture(pen, plan, fixed, opened) {
-    for (const piece of fixed.furniture) {
-      const area = plan.area(piece.box);
-      const shut = piece.container && !opened.has(piece.id);
-      if (piece.goal) box(pen, area, shut ? tw.mix(TARGET, TARGET_RIM, 0.35) : TARGET, TARGET_RIM, 2.6 * plan.unit);
-      else if (!piece.container) box(pen, area, FURNITURE, RIM, 1);
-      else if (shut) box(pen, area, CLOSED, SHUT_RIM, 1);
-      else box(pen, area, OPEN, SHUT_RIM, 1.8 * plan.unit);
-    }
+  /** Fill and rim of a piece of furniture. */
+  function coat(piece, frame, style) {
+    const shut = piece.container && !frame.open.includes(piece.id);
+    if (frame.unknown.has(piece.id)) return ["#ffffff00", style.soft, 1, [3, 3]];
+    if (piece.goal) return [shut ? tw.mix(...style.target, 0.35) : style.target[0], style.target[1], 2.6, []];
+    if (!piece.container) return [...style.furniture, 1, []];
+    return shut ? [...style.closed, 1, []] : [...style.open, 1.8, []];
   }
 
-  /** Names of rooms where they cover the least, then those of pieces that have room for theirs. */
-  function names(pen, plan, fixed, busy) {
-    const pieces = fixed.furniture.map((piece) => plan.area(piece.box));
+  function furniture(pen, plan, fixed, frame, style) {
+    for (const piece of fixed.furniture) {
+      const [fill, rim, thick, dashes] = coat(piece, frame, style);
+      pen.setLineDash(dashes);
+      box(pen, plan.area(piece.box), fill, rim, thick);
+    }
+    pen.setLineDash([]);
+  }
+
+  /** Names of rooms where they cover the least, then those of furniture, inside it or beside it, where there is room. */
+  function names(pen, plan, fixed, style) {
+    const pieces = new Map(fixed.furniture.map((piece) => [piece.id, { ...piece, area: plan.area(piece.box) }]));
     const taken = [];
     const size = 13 * plan.unit;
     for (const room of fixed.rooms) {
@@ -102,62 +106,81 @@
         for (let i = 0; i < 7; i++) {
           const [x, y] = [x0 + 8 + ((x1 - x0 - 16 - long) * i) / 6, y0 + 8 + ((y1 - y0 - 16 - size) * j) / 8];
           const place = [x, y, x + long, y + size];
-          const covered = pieces.reduce((sum, piece) => sum + shared(place, piece), 0);
+          const covered = [...pieces.values()].reduce((sum, piece) => sum + shared(place, piece.area), 0);
           if (best === null || covered < best.covered) best = { place, covered };
         }
       }
-      const tint = ROOMS[room.name] ?? ANY_ROOM;
-      write(pen, room.name, best.place[0], best.place[1], size, SOFT, { align: "left", base: "top", halo: tint });
+      const tint = style.rooms[room.name] ?? style.any_room;
+      write(pen, room.name, best.place[0], best.place[1], size, style.soft, { align: "left", base: "top", halo: tint });
       taken.push(best.place);
     }
-    const small = 8.5 * plan.unit;
-    if (small < 6.5) return;
-    for (let k = pieces.length - 1; k >= 0; k--) {
-      const piece = fixed.furniture[k];
-      const [x0, y0, x1, y1] = pieces[k];
+    const small = Math.max(9 * plan.unit, 8);
+    const together = fixed.touching ?? [];
+    const alone = fixed.furniture.filter((piece) => !together.flat().includes(piece.id)).map((piece) => [piece.id]);
+    for (const ids of [...together, ...alone]) {
+      const own = ids.map((id) => pieces.get(id));
+      const words = own[0].name + (ids.length > 1 ? ` x${ids.length}` : "");
       pen.font = `500 ${small}px system-ui, sans-serif`;
-      const long = pen.measureText(piece.name).width;
-      const [middle, foot] = [(x0 + x1) / 2, y1 - 3];
-      const place = [middle - long / 2, foot - small, middle + long / 2, foot];
-      if (long > x1 - x0 - 2 || y1 - y0 < (busy.has(piece.id) ? 40 : 12) * plan.unit) continue;
-      if ([...taken, ...pieces.slice(k + 1)].some((other) => shared(place, other) > 0)) continue;
-      const ink = piece.goal ? TARGET_RIM : piece.container ? "#3d4750" : "#8b8172";
-      write(pen, piece.name, middle, foot, small, ink, { base: "alphabetic" });
+      const areas = own.map((piece) => piece.area);
+      const around = [0, 1, 2, 3].map((side) => (side < 2 ? Math.min : Math.max)(...areas.map((area) => area[side])));
+      const others = [...pieces.values()].filter((piece) => !ids.includes(piece.id)).map((piece) => piece.area);
+      const place = findLabel(plan, fixed, around, areas, [...taken, ...others], pen.measureText(words).width, small);
+      if (!place) continue;
+      const ink = own[0].goal ? style.target[1] : own[0].container ? "#3d4750" : "#7d7466";
+      const halo = own.some((piece) => within(place, piece.area)) ? null : "#ffffff";
+      write(pen, words, place[0], place[3], small, ink, { align: "left", base: "alphabetic", halo });
       taken.push(place);
     }
   }
 
+  /** Where a name has room: within a piece, else beside it, in a room first; undefined if nowhere. */
+  function findLabel(plan, fixed, [x0, y0, x1, y1], own, taken, long, size) {
+    const at = (x, y) => [x, y, x + long, y + size];
+    const inside = own.flatMap((piece) => {
+      const left = (piece[0] + piece[2] - long) / 2;
+      return [at(left, piece[3] - 3 - size), at(left, (piece[1] + piece[3] - size) / 2)].filter((place) => within(place, piece));
+    });
+    const [middle, down] = [(x0 + x1 - long) / 2, (y0 + y1 - size) / 2];
+    const beside = [2, 2 * size, 4 * size].flatMap((far) => [at(middle, y1 + far), at(middle, y0 - size - far), at(x1 + far, down), at(x0 - long - far, down)]);
+    const rooms = fixed.rooms.map((room) => plan.area(room.box));
+    const isIn = (place) => rooms.some((room) => within(place, room));
+    const sheet = beside.filter((place) => within(place, [0, 0, plan.size, plan.size]));
+    const places = [...inside, ...sheet.filter(isIn), ...sheet.filter((place) => !isIn(place))];
+    return places.find((place) => !taken.some((other) => shared(place, other) > 0));
+  }
+
   /** The home without agents and things, kept until the size, the theme or something in it changes. */
   function ground(plan, frame, episode, theme) {
-    const busy = new Set(frame.things.map((thing) => thing[1]));
-    const key = [plan.size, window.devicePixelRatio, theme.card, frame.open, [...busy].sort()].join("|");
+    const key = [plan.size, window.devicePixelRatio, theme.card, frame.open, [...frame.unknown], ...Object.values(plan.view)].join("|");
     if (paper && paper.key === key && paper.episode === episode) return paper.canvas;
     const canvas = document.createElement("canvas");
     const pen = tw.fit(canvas, plan.size, plan.size);
+    const style = looks(episode);
     pen.fillStyle = theme.card;
     pen.fillRect(0, 0, plan.size, plan.size);
-    rooms(pen, plan, episode.static);
-    furniture(pen, plan, episode.static, new Set(frame.open));
-    names(pen, plan, episode.static, busy);
+    rooms(pen, plan, episode.static, style);
+    furniture(pen, plan, episode.static, frame, style);
+    names(pen, plan, episode.static, style);
     paper = { key, episode, canvas };
     return canvas;
   }
 
-  function tag(pen, plan, [x, y], colour, words, number = 1, faint = false) {
-    const half = 8.5 * plan.unit * (faint ? 0.72 : 1);
-    const ink = faint ? tw.mix(INK, CLOSED, 0.35) : tw.inkOn(colour);
+  function tag(pen, plan, style, [x, y], colour, words, number = 1, faint = false) {
+    const [ink, closed] = [style.ink, style.closed[0]];
+    const half = 8.5 * plan.unit * (faint ? 0.85 : 1);
+    const letters = faint ? tw.mix(ink, closed, 0.35) : tw.inkOn(colour);
     pen.beginPath();
     pen.roundRect(x - half, y - half, 2 * half, 2 * half, half * 0.5);
-    pen.fillStyle = faint ? tw.mix(colour, CLOSED, 0.55) : colour;
+    pen.fillStyle = faint ? tw.mix(colour, closed, 0.55) : colour;
     pen.fill();
     pen.lineWidth = faint ? 0.8 : 1.1;
-    pen.strokeStyle = faint ? tw.mix(INK, CLOSED, 0.5) : INK;
+    pen.strokeStyle = faint ? tw.mix(ink, closed, 0.5) : ink;
     pen.stroke();
-    write(pen, words, x, y + 0.5, half * 1.1, ink, { weight: 700 });
+    write(pen, words, x, y + 0.5, half * 1.1, letters, { weight: 700 });
     if (number < 2) return;
     pen.beginPath();
     pen.arc(x + half * 0.95, y - half * 0.9, half * 0.65, 0, 2 * Math.PI);
-    pen.fillStyle = INK;
+    pen.fillStyle = ink;
     pen.fill();
     write(pen, String(number), x + half * 0.95, y - half * 0.85, half * 0.95, "#ffffff", { weight: 700 });
   }
@@ -167,38 +190,60 @@
     return episode.colour(`${need.name}_${need.relation.toLowerCase()}_${target?.name}`);
   };
 
-  /** Things that nobody holds: those of a class in one place are one tag, tags in one place stand in rows of three. */
-  function things(pen, plan, frame, episode) {
+  /** Tags of things that nobody holds, those of a class in one place together; none covers another. */
+  function tags(plan, frame, episode) {
     const { needs, rooms: all, furniture: pieces, things: named } = episode.static;
     const boxes = new Map(pieces.map((piece) => [piece.id, piece]));
-    const opened = new Set(frame.open);
     const inRooms = new Set(all.map((room) => room.id));
     const heaps = new Map();
-    frame.things.forEach(([relation, place, x, z], k) => {
-      if (relation === "HELD") return;
-      const key = `${relation} ${place} ${inRooms.has(place) ? k : ""}`;
-      if (!heaps.has(key)) heaps.set(key, { relation, place, spots: [], kinds: new Map() });
-      const heap = heaps.get(key);
+    frame.things.forEach((thing, k) => {
+      if (!thing || thing[0] === "HELD") return;
+      const [relation, place, x, z] = thing;
       const need = needs.findIndex((one) => one.name === named[k].name);
-      heap.spots.push(plan.spot(x, z));
-      heap.kinds.set(need, (heap.kinds.get(need) ?? 0) + 1);
+      const key = `${relation} ${place} ${inRooms.has(place) ? k : ""} ${need}`;
+      if (!heaps.has(key)) heaps.set(key, { relation, place, need, spots: [] });
+      heaps.get(key).spots.push(plan.spot(x, z));
     });
-    for (const { relation, place, spots, kinds } of heaps.values()) {
+    const areas = all.map((room) => plan.area(room.box));
+    const taken = [];
+    return [...heaps.values()].map(({ relation, place, need, spots }) => {
       const piece = boxes.get(place);
-      const faint = relation === "INSIDE" && Boolean(piece?.container) && !opened.has(place);
-      let [x, y] = [0, 1].map((axis) => spots.reduce((sum, spot) => sum + spot[axis], 0) / spots.length);
-      if (relation === "INSIDE" && piece) [x, y] = plan.spot((piece.box[0] + piece.box[2]) / 2, (piece.box[1] + piece.box[3]) / 2);
-      const apart = 20 * plan.unit * (faint ? 0.72 : 1);
-      const rows = Math.ceil(kinds.size / 3);
-      const half = ((Math.min(3, kinds.size) - 1) / 2) * apart + 12 * plan.unit;
-      const room = all.map((one) => plan.area(one.box)).find((one) => one[0] <= x && x <= one[2] && one[1] <= y && y <= one[3]);
-      if (room) x = tw.clamp(x, room[0] + half, room[2] - half);
-      [...kinds].sort(([one], [other]) => one - other).forEach(([need, number], k) => {
-        const rest = Math.min(3, kinds.size - Math.floor(k / 3) * 3);
-        const at = [x + ((k % 3) - (rest - 1) / 2) * apart, y + (Math.floor(k / 3) - (rows - 1) / 2) * apart];
-        tag(pen, plan, at, colourOf(episode, needs[need]), mark(needs[need].name), number, faint);
-      });
+      let home = [0, 1].map((axis) => spots.reduce((sum, spot) => sum + spot[axis], 0) / spots.length);
+      if (relation === "INSIDE" && piece) home = plan.spot((piece.box[0] + piece.box[2]) / 2, (piece.box[1] + piece.box[3]) / 2);
+      const at = findSpot(home, taken, areas, looks(episode).apart * plan.unit);
+      taken.push(at);
+      return { at, home, need, number: spots.length, faint: relation === "INSIDE" && Boolean(piece?.container) && !frame.open.includes(place) };
+    });
+  }
+
+  /** Steps aside that a tag may take, the shortest first. */
+  const ASIDE = Array.from({ length: 169 }, (_, k) => [Math.floor(k / 13) - 6, (k % 13) - 6]).sort(([a, b], [c, d]) => a * a + b * b - c * c - d * d || a - c || b - d);
+
+  /** The place nearest to where a tag belongs at which it covers no other and lies in a room. */
+  function findSpot(home, taken, areas, apart) {
+    const edge = apart / 2;
+    const places = ASIDE.map(([i, j]) => [home[0] + i * edge, home[1] + j * edge]);
+    const isIn = ([x, y]) => areas.some(([x0, y0, x1, y1]) => x0 + edge <= x && x <= x1 - edge && y0 + edge <= y && y <= y1 - edge);
+    return places.find((place) => isIn(place) && taken.every(([x, y]) => Math.max(Math.abs(place[0] - x), Math.abs(place[1] - y)) >= apart)) ?? home;
+  }
+
+  function things(pen, plan, frame, episode) {
+    const style = looks(episode);
+    const all = tags(plan, frame, episode);
+    pen.strokeStyle = pen.fillStyle = style.ink;
+    pen.lineWidth = 1;
+    for (const { at, home } of all) {
+      if (at[0] === home[0] && at[1] === home[1]) continue;
+      pen.beginPath();
+      pen.moveTo(...home);
+      pen.lineTo(...at);
+      pen.stroke();
+      pen.beginPath();
+      pen.arc(...home, 2 * plan.unit, 0, 2 * Math.PI);
+      pen.fill();
     }
+    const { needs } = episode.static;
+    for (const { at, need, number, faint } of all) tag(pen, plan, style, at, colourOf(episode, needs[need]), mark(style, needs[need].name), number, faint);
   }
 
   function pointer(pen, [x, y], radius, ahead, fill) {
@@ -229,7 +274,7 @@
     const found = [];
     frame.agents.forEach(([x, z], place) => {
       const to = next.agents[place] ?? [x, z];
-      const [left, top] = plan.spot(between(x, to[0], ease(share)), between(z, to[1], ease(share)));
+      const [left, top] = plan.spot(tw.between(x, to[0], tw.ease(share)), tw.between(z, to[1], tw.ease(share)));
       let at = [left, top];
       for (let k = 1; k < 7; k++) {
         if (found.every((other) => Math.hypot(at[0] - other[0], at[1] - other[1]) >= radius)) break;
@@ -240,18 +285,20 @@
     return found;
   }
 
-  function agents(pen, plan, moment, episode) {
-    const { frame, chosen } = moment;
+  function agents(pen, plan, moment, frame, episode) {
+    const { chosen } = moment;
+    const style = looks(episode);
     const { needs, things: named } = episode.static;
     const byId = new Map(named.map((thing) => [thing.id, needs.find((need) => need.name === thing.name)]));
     const radius = 11.5 * plan.unit;
     const drawn = spots(plan, moment, radius);
     drawn.forEach((spot, place) => {
+      if (frame.unmet.has(place)) return;
       const { aim } = moment.team[place];
       const colour = aim ? episode.colour(aim) : "#ffffff";
       const ahead = (frame.agents[place][2] * Math.PI) / 180;
-      trail(pen, plan, place, moment, episode, aim ? colour : SOFT);
-      pointer(pen, spot, radius + (place === chosen ? 3.2 : 1.6) * plan.unit, ahead, INK);
+      trail(pen, plan, place, moment, episode, aim ? colour : style.soft);
+      pointer(pen, spot, radius + (place === chosen ? 3.2 : 1.6) * plan.unit, ahead, style.ink);
       pointer(pen, spot, radius, ahead, colour);
       const name = episode.team[place].name;
       write(pen, name.charAt(0), spot[0], spot[1] + 0.5, radius * 1.15, tw.inkOn(colour), { weight: 700 });
@@ -259,48 +306,67 @@
         if (thing === null) return;
         const need = byId.get(thing);
         const at = [spot[0] + (side ? -1.5 : 1.5) * radius, spot[1] - 0.9 * radius];
-        tag(pen, plan, at, need ? colourOf(episode, need) : "#ffffff", need ? mark(need.name) : "?");
+        tag(pen, plan, style, at, need ? colourOf(episode, need) : "#ffffff", need ? mark(style, need.name) : "?");
       });
-      write(pen, name, spot[0], spot[1] + 1.8 * radius, 11 * plan.unit, INK, { weight: 600, halo: "#ffffff" });
+      write(pen, name, spot[0], spot[1] + 1.8 * radius, 11 * plan.unit, style.ink, { weight: 600, halo: "#ffffff" });
     });
     return drawn.map(([x, y]) => ({ x, y, radius }));
   }
 
-  /** What is wanted and how much of it is there. */
-  function legend(pen, plan, moment, episode) {
+  function keyOf(moment, episode) {
     const { needs, furniture: pieces } = episode.static;
-    const size = 12;
+    const style = looks(episode);
+    const sample = (colour, words, faint) => (pen, size) => tag(pen, { unit: 0.95 }, style, [size / 2, size / 2], colour, words, 1, faint);
     const target = pieces.find((piece) => piece.id === needs[0].target);
-    const head = `${needs[0].relation === "ON" ? "on" : "into"} the ${target?.name ?? "target"}:`;
-    write(pen, head, 12, plan.floor + LINE * 0.6, size, moment.theme.good, { align: "left", weight: 600 });
+    const rows = [{ head: `${needs[0].relation === "ON" ? "on" : "into"} the ${target?.name ?? "target"}` }];
     needs.forEach((need, k) => {
-      const [x, y] = [12 + ((k % 2) * plan.size) / 2, plan.floor + LINE * (Math.floor(k / 2) + 1.6)];
-      tag(pen, { unit: 0.95 }, [x + 8, y], colourOf(episode, need), mark(need.name));
       const there = need.number - moment.frame.missing[k];
-      const words = `${need.name}  ${there} of ${need.number}`;
-      write(pen, words, x + 22, y + 0.5, size, there === need.number ? moment.theme.soft : moment.theme.ink, { align: "left" });
-      const start = x + 32 + pen.measureText(words).width;
-      for (let unit = 0; unit < need.number; unit++) {
-        pen.beginPath();
-        pen.arc(start + unit * 12, y, 4, 0, 2 * Math.PI);
-        pen.lineWidth = 1.3;
-        pen.strokeStyle = pen.fillStyle = moment.theme.good;
-        pen.stroke();
-        if (unit < there) pen.fill();
-      }
+      rows.push({ samples: [sample(colourOf(episode, need), mark(style, need.name))], words: `${need.name}: ${there} of ${need.number}`, soft: there === need.number });
     });
+    rows.push({ head: "plan" });
+    for (const [name, words] of style.legend) {
+      const [fill, rim] = style[name];
+      rows.push({ samples: [(pen, size) => box(pen, [2, 4, size - 2, size - 4], fill, rim, 1.5)], words, soft: true });
+    }
+    rows.push({ samples: [sample(style.closed[0], mark(style, needs[0].name), true)], words: "pale: in a closed container", soft: true });
+    if ((moment.layer ?? TRUTH) !== TRUTH) rows.push({ samples: [(pen, size) => {
+      pen.setLineDash([3, 3]);
+      box(pen, [2, 4, size - 2, size - 4], "#ffffff00", style.soft, 1);
+    }], words: `${moment.layer} has not seen it yet`, soft: true });
+    return rows;
   }
 
   tw.drawers.household = {
+    zooms: true,
+    layers: (episode) => [
+      { id: TRUTH, words: "everything" },
+      ...(episode.perceived?.length ? episode.team.map(({ name }) => ({ id: name, words: `what ${name} knows: as last perceived` })) : []),
+    ],
+    note: (episode) => (episode.perceived?.length ? "" : "What an agent knows is shown of logs of the level beliefs (run with --log-level beliefs)."),
+    key: keyOf,
     /** Draw a moment; returns where the agents were drawn. */
     draw(pen, size, moment, episode) {
-      const plan = layout(size, episode.static);
-      pen.drawImage(ground(plan, moment.frame, episode, moment.theme), 0, 0, size, size);
-      things(pen, plan, moment.frame, episode);
-      const drawn = agents(pen, plan, moment, episode);
-      legend(pen, plan, moment, episode);
-      return { agents: drawn };
+      const plan = layout(size, episode.static, moment.view);
+      const frame = tw.homeAsKnown(moment, episode);
+      pen.drawImage(ground(plan, frame, episode, moment.theme), 0, 0, size, size);
+      things(pen, plan, frame, episode);
+      return { agents: agents(pen, plan, moment, frame, episode) };
     },
+    /** What is under the pointer: furniture, and the things in or on it. */
+    label(moment, episode, x, y, size) {
+      const { static: fixed } = episode;
+      const plan = layout(size, fixed, moment.view);
+      const frame = tw.homeAsKnown(moment, episode);
+      const isOver = ({ box: area }) => within([x, y, x, y], plan.area(area));
+      const piece = fixed.furniture.findLast(isOver);
+      const found = piece ?? fixed.rooms.find(isOver);
+      if (!found) return [];
+      const state = !piece?.container ? "" : frame.unknown.has(piece.id) ? ", not seen yet" : frame.open.includes(piece.id) ? ", open" : ", closed";
+      const here = frame.things.flatMap((thing, k) => (thing && thing[0] !== "HELD" && thing[1] === found.id ? [`${fixed.things[k].name} ${fixed.things[k].id}, ${thing[0].toLowerCase()}`] : []));
+      return [`${found.name} ${found.id}${state}`, ...here];
+    },
+    /** For tests: where tags are. */
+    tags: (moment, episode, size) => tags(layout(size, episode.static), tw.homeAsKnown(moment, episode), episode),
     /** The picture in words. */
     words(moment, episode) {
       const { needs, rooms: all } = episode.static;

@@ -139,11 +139,11 @@ def touching(furniture: Sequence[Mapping[str, Any]]) -> list[list[int]]:
     return [sorted(piece["id"] for piece in group) for group in groups if len(group) > 1]
 
 
-def _touch(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+def _touch(first: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Return whether two pieces are alike and hardly apart."""
-    first, second = one["box"], other["box"]
-    apart = max(first[0] - second[2], second[0] - first[2], first[1] - second[3], second[1] - first[3])
-    return apart <= _APART and all(one[key] == other[key] for key in ("name", "goal"))
+    here, there = first["box"], other["box"]
+    apart = max(here[0] - there[2], there[0] - here[2], here[1] - there[3], there[1] - here[3])
+    return apart <= _APART and all(first[key] == other[key] for key in ("name", "goal"))
 
 
 def _stands(episode: Episode, node: Node) -> bool:

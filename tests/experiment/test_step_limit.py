@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +46,8 @@ def test_an_experiment_takes_the_limit_of_its_level_unless_told_otherwise(world:
     assert (asked.max_steps, asked.step_limit) == (None, steps)
     assert asked.resolved().max_steps == steps == registry.make(world, level, 0, None, {}).spec.horizon
     assert asked.model_copy(update={"max_steps": 7}).resolved().max_steps == 7
+    short = registry.make(world, level, 0, 7, {})
+    assert {short.view(agent).steps_left for agent in short.spec.agents} == {7}  # what prompts say
 
 
 def test_the_commands_python_and_files_record_the_limit_that_was_used(tmp_path: Path) -> None:
@@ -70,6 +75,21 @@ def test_a_run_goes_on_with_the_limit_that_it_began_with(tmp_path: Path) -> None
     assert [row.summary.steps for row in run(build(ONE), tmp_path)] == [9]
     with pytest.raises(teamworld.errors.UserError, match="its max_steps is 9, not 120"):
         run(build({**ONE, "max_steps": 120}), tmp_path)
+
+
+def test_results_of_earlier_versions_are_replayed_though_they_hold_no_headline(tmp_path: Path) -> None:
+    teamworld.run("wildfire", level="cut_trees_sparse_small", method="random", max_steps=5, out=tmp_path)
+    path = RunFolder(tmp_path).results_file
+    with closing(sqlite3.connect(path)) as db, db:
+        ((text,),) = db.execute("SELECT summary FROM episodes").fetchall()
+        summary = json.loads(text)
+        assert summary.pop("headline")
+        db.execute("UPDATE episodes SET summary = ?", (json.dumps(summary),))
+    assert command(["replay", str(tmp_path)]) == 0
+    summary["steps"] += 1
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE episodes SET summary = ?", (json.dumps(summary),))
+    assert command(["replay", str(tmp_path)]) == 1
 
 
 def test_tables_and_the_list_of_levels_state_the_limit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -194,7 +194,9 @@ def _measure_run(folder: RunFolder, *, as_json: bool) -> None:
         dump({"run": str(folder.path), "mind": reasoner, **talk, "methods": plain})
     else:
         title = f"{experiment.world} {experiment.level}: {count} episode{'' if count == 1 else 's'}"
-        print_table(metric_tables.of_run(by_method, title, tables.describe_reasoner_and_talk(experiment)))
+        steps = f"at most {experiment.step_limit:,} steps"
+        said = f"{tables.describe_reasoner_and_talk(experiment)}; {steps}"
+        print_table(metric_tables.of_run(by_method, title, said))
 
 
 # ---- prompts

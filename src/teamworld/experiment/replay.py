@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from teamworld.errors import UserError
 from teamworld.experiment.reasoner_factory import recorded
 from teamworld.experiment.runner import completed, play
@@ -15,7 +17,7 @@ from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.experiment.warm_start import RunMemories, opened
 from teamworld.memory.store import MemoryStore
 from teamworld.methods import registry as methods
-from teamworld.metrics.summary import summarise
+from teamworld.metrics.summary import Summary, summarise
 from teamworld.record import OtherFormat, read_log
 from teamworld.record.log import encode
 
@@ -56,10 +58,15 @@ def replay(folder: RunFolder, experiment: ExperimentSpec, scratch: Path) -> Iter
             if delta is not None:
                 memory.commit(cell.name, delta)
             changed = difference(old, new)
-            if changed is None and summarise(events) != row.summary:
+            if changed is None and not _is_same(row.summary, summarise(events)):
                 changed = "its row in results.sqlite says something else"
             yield ReplayedEpisode(old, changed)
             new.unlink()
+
+
+def _is_same(held: Summary, played: Summary) -> bool:
+    """Return whether a row of results says what was played; rows of earlier versions have no headline."""
+    return held == (played if held.headline else msgspec.structs.replace(played, headline=()))
 
 
 def difference(old: Path, new: Path) -> str | None:

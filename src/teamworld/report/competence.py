@@ -193,8 +193,9 @@ def of_folder(path: Path) -> Table:
     if not any(spec.method == IDLE for spec in scored):
         raise UserError(f"competency scores count from doing nothing: run {IDLE} too, beside the methods of {path}")
     caption = where([experiment for _, experiment in asked])
-    said = "; ".join(caption[name] for name in ("mind", "talk") if name in caption)
-    return table(scored, said)
+    steps = sorted({experiment.step_limit for _, experiment in asked})
+    limit = f"at most {' to '.join(map(str, dict.fromkeys((steps[0], steps[-1]))))} steps"
+    return table(scored, "; ".join([*(caption[name] for name in ("mind", "talk") if name in caption), limit]))
 
 
 def _episodes(folder: RunFolder, experiment: ExperimentSpec, *, named: bool) -> Iterator[ScoredEpisode]:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import io
 import re
 
+import msgspec
 import pytest
 from rich.console import Console
 
 from teamworld.experiment.spec import ExperimentSpec, MessageProtocol
 from teamworld.experiment.store.results import EpisodeRow
+from teamworld.metrics.all_metrics import HeadlineValue
+from teamworld.metrics.definition import Value, share
 from teamworld.metrics.summary import Rate, Summary
+from teamworld.report import measurement
+from teamworld.report.comparison import MAIN
 from teamworld.report.tables import Table, by_episode, by_method, describe_reasoner, of_run, rich_tables
 
 METHODS = ("drwell", "greedy")
@@ -98,6 +103,40 @@ def test_methods_with_intervals_over_seeds() -> None:
         "re-asked": "none",
     }
     assert "3 seeds" in table.caption
+
+
+def of_fire(seed: int, score: float, saved: float, whole: float) -> EpisodeRow:
+    """Return an episode on a level that asks for no goals."""
+    plain = row("greedy", seed, 1, 1.0, 30)
+    headline = (
+        HeadlineValue("world_score", "points", "high", "minus what is lost", Value(score, score, None)),
+        HeadlineValue("damage_prevented", "", "high", "share kept", share(saved, whole)),
+    )
+    return plain._replace(summary=msgspec.structs.replace(plain.summary, success=None, headline=headline))
+
+
+def test_a_level_that_asks_for_no_goals_shows_its_headline_instead() -> None:
+    rows = [of_fire(0, -10.0, 90.0, 100.0), of_fire(1, -30.0, -20.0, 10.0)]
+    experiment = ExperimentSpec(methods=("greedy",), seeds=(0, 1), max_steps=100)
+    table, episodes = by_method(rows, experiment), by_episode(rows, experiment)
+    assert table.columns[2:5] == ("world score", "damage prevented", "steps")
+    # 70 of 110: a small fire does not outweigh a large one, as in the mean of 0.9 and -2
+    assert table.rows[0][2:5] == ("-20.0 [-30.0, -10.0]", "0.64 [-2.00, 0.90]", "30.0 [30.0, 30.0]")
+    assert "world score (points, more is better): minus what is lost" in table.caption
+    assert (episodes.columns[1:], episodes.rows) == (
+        ("greedy world score", "greedy damage prevented"),
+        (("1", "-20.0", "0.64"),),
+    )
+
+
+def test_a_comparison_is_made_for_the_headline() -> None:
+    fire, goals = [of_fire(0, -10.0, 9.0, 10.0)], DRWELL
+    names = measurement.metric_names(None, rows=fire)
+    assert names[:2] == measurement.main_metrics(fire) == ("world_score", "damage_prevented")
+    assert {"steps", "messages"} < set(names)
+    assert not {"success", "completion", "anytime_completion"} & set(names)
+    assert {"success", "completion", "anytime_completion"} < set(measurement.metric_names(None, rows=[*fire, *goals]))
+    assert measurement.main_metrics(goals) == measurement.main_metrics([*fire, *goals]) == MAIN
 
 
 def test_every_seed_weighs_the_same() -> None:

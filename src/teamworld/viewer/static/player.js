@@ -203,7 +203,7 @@
     tw.byId("title").title = episode.task;
     const share = result.completion === null ? "no goals" : `${(100 * result.completion).toFixed(0)} %`;
     const measure = ({ name, value, unit, definition }) =>
-      [name, value === null ? "none" : unit ? `${+value.toPrecision(4)} ${unit}` : `${(100 * value).toFixed(0)} %`, null, definition];
+      [name, value === null ? "none" : unit ? `${Number.isInteger(value) ? value : +value.toPrecision(4)} ${unit}` : `${+(100 * value).toPrecision(3)} %`, null, definition];
     const goals = result.has_success ?? true;
     const end = result.reason === "all_done" && !goals ? "nothing left to do" : (ENDS[result.reason] ?? result.reason);
     const completion = result.completion === null ? null : `${result.done} of ${result.weight} by weight`;

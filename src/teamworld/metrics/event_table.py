@@ -185,9 +185,12 @@ class EventTable:
 
     @property
     def is_solved(self) -> bool | None:
-        """Whether all goals were done, those that came up later too; None without goals, or where none is asked."""
-        if not headline.has_success(self.start):
-            return None
+        """Whether all goals were done, as the level asks; None without goals, and of levels that ask for none."""
+        return self.is_all_done if headline.has_success(self.start) else None
+
+    @property
+    def is_all_done(self) -> bool | None:
+        """Whether all goals were done, later ones too, by the team or by themselves; None without goals."""
         goals = {*(goal.id for goal in self.start.goals), *(change.goal for change in self.all(GoalChange))}
         return goals <= self.done.keys() if goals else None
 

@@ -85,7 +85,7 @@ def area_burnt(table: EventTable) -> Value:
 @metric
 def premature_end(table: EventTable) -> Value:
     """Return whether the team quit, or was lost whole, with goals open."""
-    return NULL if table.is_solved is None else share(table.has_left and not table.is_solved, 1)
+    return NULL if table.is_all_done is None else share(table.has_left and not table.is_all_done, 1)
 
 
 @metric

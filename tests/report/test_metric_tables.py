@@ -58,7 +58,7 @@ def test_a_run_is_measured_by_method(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert command(["metrics", str(tmp_path / "run")]) == 0
     text = capsys.readouterr().out
     assert "completion" in text
-    assert "built-in rules, no language model; micro: ratio of sums" in text
+    assert "built-in rules, no language model; at most 20 steps; micro: ratio of sums" in text
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,21 @@ import pytest
 
 from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Entity, Fact, Facts, Plan
+from teamworld.metrics.all_metrics import check_headline
 from teamworld.testing import WORLD_CHECKS, Nonconformance, check_world
 from teamworld.worlds import registry
 from teamworld.worlds.base.indistinguishable_pair import IndistinguishablePair
 from teamworld.worlds.base.views import TeamView
-from teamworld.worlds.contract import WAIT, GoalEvent, LatentVariable, Option, Possible, StepResult, Verdict
+from teamworld.worlds.contract import (
+    WAIT,
+    GoalEvent,
+    HeadlineMeasure,
+    LatentVariable,
+    Option,
+    Possible,
+    StepResult,
+    Verdict,
+)
 from teamworld.worlds.rooms import world as rooms
 from teamworld.worlds.rooms.beliefs import RoomsBeliefs
 from teamworld.worlds.rooms.domain import RoomsDomain
@@ -232,6 +242,14 @@ def _with_spec(**changes: Any) -> Any:  # noqa: ANN401
         return made
 
     return _without(found, make=make)
+
+
+def test_a_headline_names_metrics() -> None:
+    headline = (HeadlineMeasure("complexion", "", "high", "misspelt"),)
+    with pytest.raises(Nonconformance, match="no metric: complexion"):
+        check_world(_with_spec(headline=headline), ["two"], seeds=[0], steps=5)
+    with pytest.raises(UserError, match="'complexion', no metric of an episode; did you mean 'completion'"):
+        check_headline(replace(rooms.make("two", 0, 9, {}).spec, headline=headline))
 
 
 def test_every_check_is_tried() -> None:

@@ -13,6 +13,7 @@ from teamworld.errors import UserError, suggest
 from teamworld.experiment import message_protocol
 from teamworld.experiment.spec import ExperimentSpec, MessageProtocol, RunCell
 from teamworld.methods import registry as methods
+from teamworld.metrics.all_metrics import check_headline
 from teamworld.reasoning import registry as reasoners
 from teamworld.reasoning import router
 from teamworld.worlds import registry as worlds
@@ -54,6 +55,7 @@ def resolve(experiment: ExperimentSpec) -> ExperimentSpec:
     world_options = experiment.options.get(experiment.world, {})
     for seed in _first_world_seeds(experiment):
         world = worlds.make(experiment.world, experiment.level, seed, experiment.step_limit, world_options)
+    check_headline(world.spec)
     for method in experiment.methods:
         entities_for(methods.method_class(method), world)
         if (number := len(methods.parts_of(method))) > len(world.spec.agents):

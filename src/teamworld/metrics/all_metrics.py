@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from teamworld.errors import UserError, suggest
 from teamworld.metrics import (  # noqa: F401 - each registers its metrics
     beliefs,
     coordination,
@@ -17,6 +18,7 @@ from teamworld.metrics import (  # noqa: F401 - each registers its metrics
 )
 from teamworld.metrics.definition import NULL, MetricFunction, Value, metric_functions, metrics
 from teamworld.metrics.event_table import EventTable
+from teamworld.worlds.contract import WorldSpec
 
 
 class HeadlineValue(NamedTuple):
@@ -32,6 +34,18 @@ class HeadlineValue(NamedTuple):
 def measure(table: EventTable) -> dict[str, Value]:
     """Return every metric that one episode can tell, by name; null below the log level that it takes."""
     return {name: _value(name, function, table) for name, function in metric_functions().items()}
+
+
+def check_headline(spec: WorldSpec) -> None:
+    """Check that the headline of a level names metrics of an episode.
+
+    Raises:
+        UserError: It does not.
+    """
+    for part in spec.headline:
+        if part.metric not in (known := list(metric_functions())):
+            where = f"the headline of {spec.world} {spec.level}"
+            raise UserError(f"{where} names '{part.metric}', no metric of an episode{suggest(part.metric, known)}")
 
 
 def measure_headline(table: EventTable) -> tuple[HeadlineValue, ...]:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 from teamworld.language import Action, AgentId
+from teamworld.metrics.all_metrics import check_headline
 from teamworld.testing.random_walk import (
     AfterStep,
     BeforeStep,
@@ -56,6 +57,8 @@ def spec(case: WorldCase) -> Iterator[str]:
         yield "the task is empty: nobody is told what to do"
     if not (is_plain_json(dict(actual.options)) and is_plain_json(dict(actual.static))):
         yield "options or static are not plain JSON data"
+    if is_refused(lambda: check_headline(actual)):
+        yield f"its headline names what is no metric: {', '.join(part.metric for part in actual.headline)}"
 
 
 def module(case: WorldCase) -> Iterator[str]:

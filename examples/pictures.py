@@ -51,7 +51,7 @@ def fire(scratch: Path, path: Path) -> None:
         frames = [event for event in events if isinstance(event, DrawingState)]
         for panel, step in zip(row, steps, strict=True):
             last = min(step, len(frames) - 1)
-            panel.imshow(draw.frame(start.static, frames[last].state, 480, key=False))
+            panel.imshow(draw.frame(start.static, frames[last].state, 240, key=False))
             panel.set_title(f"step {last}" + (", all out" if last < step else ""), fontsize=11, loc="left")
             panel.set(xticks=[], yticks=[])
         row[0].set_ylabel(told, fontsize=11)

@@ -106,7 +106,7 @@ def draw_map(static: Static, snapshot: Snapshot, codes: Codes, seen: Codes | Non
     numbers: list[tuple[float, float, int]] = []
     for units in (people(snapshot), team(static, snapshot)):
         shown = [unit for unit in units if part.near(unit.x, unit.y)]
-        for group in group_units(shown, sizes.symbol / part.cell):
+        for group in group_units(shown, sizes.several / part.cell):
             numbers += _draw_group(pixels, group, part, sizes)
     return Drawn(pixels, numbers)
 
@@ -177,10 +177,7 @@ def stamp(pixels: Pixels, shape: str, side: int, x: float, y: float) -> None:
 
 def _draw_group(pixels: Pixels, group: Group, part: Part, sizes: Sizes) -> list[tuple[float, float, int]]:
     """Draw a group as a row of one symbol for each kind; return the numbers to be written on these."""
-    wide = [
-        sizes.symbol if len(rows) == 1 else sizes.several // 4 * 5 if kind in STYLE["fills"] else sizes.several
-        for kind, rows in group.kinds.items()
-    ]
+    wide = [_side(kind, len(rows), sizes) for kind, rows in group.kinds.items()]
     x, y = part.spot(group.x, group.y)
     x -= sum(wide) / 2
     numbers = []
@@ -190,6 +187,14 @@ def _draw_group(pixels: Pixels, group: Group, part: Part, sizes: Sizes) -> list[
             numbers.append((x + side / 2, y + (0.12 * side if kind == "helicopter" else 0.0), len(rows)))
         x += side
     return numbers
+
+
+def _side(kind: str, number: int, sizes: Sizes) -> int:
+    """Return the side of the symbol of so many: room for the number, more of it in a cross."""
+    if number == 1:
+        return sizes.symbol
+    digits = max(0, len(str(number)) - 2)
+    return int(sizes.several * (1.25 if kind in STYLE["fills"] else 1.0) * (1 + 0.3 * digits)) // 2 * 2 + 1
 
 
 def outline(pixels: Pixels, box: tuple[float, float, float, float], thick: int, colour: Colour) -> None:

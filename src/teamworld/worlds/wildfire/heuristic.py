@@ -29,7 +29,7 @@ from teamworld.worlds.wildfire.candidate_plans import (
     waiting_firefighters,
 )
 from teamworld.worlds.wildfire.skills import cells_between, estimate_ticks, spray_place
-from teamworld.worlds.wildfire.state import SEATS
+from teamworld.worlds.wildfire.state import FIREFIGHTER, SEATS, SIGHTS, TICKS_PER_TIMESTEP
 from teamworld.worlds.wildfire.symbolic_state import (
     BOARDING_REACH,
     PACE,
@@ -62,7 +62,7 @@ def scripted_plans(
     if not idle:
         return {}
     states = {agent: state_of(views[agent].known) for agent in idle}
-    team = _Team(mission, states[idle[0]], dict(running), states)
+    team = _Team(mission, states[idle[0]], dict(running), views[idle[0]].t, states)
     for agent in _choice_order(team, idle):
         team.state = states[agent]
         team.give(agent, *_plan(team, agent))
@@ -88,6 +88,7 @@ class _Team:
     mission: Mission
     state: SymbolicState
     running: dict[AgentId, Plan]
+    t: int
     states: Mapping[AgentId, SymbolicState]
     assigned: dict[AgentId, Plan] = field(default_factory=dict)
 
@@ -335,8 +336,21 @@ def _spray(team: _Team, agent: AgentId, fire: Entity) -> tuple[Action, ...]:
         return (spray,)
     if not front.cells and dist(place, body.at) <= SPRAY_REACH:  # it went on from where it was said to be
         place = state.sectors.get(0, (team.mission.size // 2, team.mission.size // 2))
-    way = Action("step_toward", (spray_place(place, body.at, team.mission),))
+    way = Action("step_toward", (_in_sight(team, agent, spray_place(place, body.at, team.mission), place),))
     return (way, spray) if dist(place, body.at) <= PACE["firefighter"] / 2 and front.cells else (way,)
+
+
+def _in_sight(team: _Team, agent: AgentId, goal: Cell, hot: Cell) -> Cell:
+    """Return the cell to make for on the way to one: near a fire no further than the walker sees.
+
+    The fire may have come on by a cell in each fire step, and a walker goes further in a timestep than it sees.
+    """
+    at, sees = team.at(agent), SIGHTS[FIREFIGHTER].reveals
+    spread = 1 + team.t * TICKS_PER_TIMESTEP // team.mission.fire_every
+    far = max(abs(goal[0] - at[0]), abs(goal[1] - at[1]))
+    if far <= sees or dist(at, hot) > spread + PACE["firefighter"]:
+        return goal
+    return round(at[0] + (goal[0] - at[0]) * sees / far), round(at[1] + (goal[1] - at[1]) * sees / far)
 
 
 def _dig(team: _Team, agent: AgentId, fire: int) -> Choice:

@@ -20,6 +20,8 @@ import numpy as np
 
 from teamworld import cli
 from teamworld.worlds import registry
+from teamworld.worlds.adapters import picture as grid_picture
+from teamworld.worlds.cube import draw as cube_draw
 from teamworld.worlds.cube.draw import Snapshot
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -45,16 +47,17 @@ def picture(world: str, level: str, path: Path) -> None:
     instance = registry.make(world, level, 0, None, {})
     instance.reset(0)
     static, snapshot = instance.spec.static, instance.snapshot()
-    draw = importlib.import_module(f"teamworld.worlds.{world}.draw")
-    if world == "cube":
+    if static.get("drawer") == "grid":
+        pixels = grid_picture.frame(static, snapshot)
+    elif world == "cube":
         placed = [
             (number, static["weights"][number], *place)
             for number, place in enumerate(snapshot["blocks"])
             if place is not None
         ]
-        pixels = draw.frame(Snapshot(static["grid_size"], 0, tuple(map(tuple, snapshot["agents"])), tuple(placed)))
+        pixels = cube_draw.frame(Snapshot(static["grid_size"], 0, tuple(map(tuple, snapshot["agents"])), tuple(placed)))
     else:
-        pixels = draw.frame(static, snapshot)
+        pixels = importlib.import_module(f"teamworld.worlds.{world}.draw").frame(static, snapshot)
     block = max(1, -(-max(pixels.shape[:2]) // (2 * SIDE)))  # pixels that become one: their mean
     rows, columns = pixels.shape[0] // block, pixels.shape[1] // block
     blocks = pixels[: rows * block, : columns * block].reshape(rows, block, columns, block, 3)

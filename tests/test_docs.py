@@ -44,6 +44,7 @@ PAGES = [
     "docs/reference/metrics.md",
     "docs/how-to/compare.md",
     "docs/how-to/messages.md",
+    "docs/how-to/environments.md",
     "docs/tutorial/first_run.md",
     "docs/tutorial/your_world_play.md",
     "docs/tutorial/your_method.md",

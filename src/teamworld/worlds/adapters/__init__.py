@@ -1,5 +1,6 @@
 """Other people's environments as worlds: a PettingZoo ``ParallelEnv`` and a describer that its user writes."""
 
+from teamworld.worlds.adapters import picture as picture
 from teamworld.worlds.adapters.describer import Describer as Describer
 from teamworld.worlds.adapters.describer import Look as Look
 from teamworld.worlds.adapters.describer import MacroAction as MacroAction

@@ -18,7 +18,7 @@ from teamworld.worlds.adapters.lbf.state import Field
 from teamworld.worlds.adapters.world import AdapterWorld
 from teamworld.worlds.base.indistinguishable_pair import IndistinguishablePair
 from teamworld.worlds.base.options import read_options
-from teamworld.worlds.contract import WorldSpec
+from teamworld.worlds.contract import GOALS_AND_STEPS, HeadlineMeasure, WorldSpec
 
 DEFAULT_LEVEL = "Foraging-8x8-2p-2f-coop-v3"
 SUMMARY = "level-based foraging (lbforaging): load food whose level takes several foragers at once"
@@ -26,6 +26,13 @@ _TASK = (
     "Load all food on the field. A food is loaded when foragers beside it (not diagonally) load in the same step and "
     "their levels add up to at least its level; all of them are rewarded. Food and foragers are in the way; two who "
     "want to enter one cell both stay where they are."
+)
+
+_HEADLINE = (
+    HeadlineMeasure(
+        "world_score", "points", "high", "rewards of the package, summed over foragers: 1 where all food is loaded"
+    ),
+    *GOALS_AND_STEPS,
 )
 
 
@@ -73,6 +80,7 @@ def _build(level: str, seed: int, horizon: int, edit: Callable[[Any], None] | No
         horizon=horizon,
         task=_TASK,
         memory="agent",
+        headline=_HEADLINE,
         static=draw.static(field),
     )
     return AdapterWorld(spec, LbfDomain(field, agents), lambda: parallel_env(level, horizon, edit), seed)

@@ -18,12 +18,22 @@ from teamworld.worlds.adapters.rware.state import FloorPlan, find_racks
 from teamworld.worlds.adapters.world import AdapterWorld
 from teamworld.worlds.base.indistinguishable_pair import IndistinguishablePair
 from teamworld.worlds.base.options import read_options
-from teamworld.worlds.contract import WorldSpec
+from teamworld.worlds.contract import GOALS_AND_STEPS, HeadlineMeasure, WorldSpec
 
 DEFAULT_LEVEL = "rware-tiny-2ag-v2"
 #: Requests to be delivered unless told otherwise: the scripted team takes about half of the published 500 steps.
 ORDERS_PER_ROBOT = 5
 SUMMARY = "the robotic warehouse (rware): find requested shelves, carry them to a goal and back"
+
+_HEADLINE = (
+    HeadlineMeasure(
+        "world_score",
+        "shelves",
+        "high",
+        "rewards of the package, summed over robots: 1 for each shelf that is delivered",
+    ),
+    *GOALS_AND_STEPS,
+)
 
 
 class RwareOptions(BaseModel):
@@ -75,6 +85,7 @@ def _build(
         horizon=horizon,
         task=_task(orders),
         memory="agent",
+        headline=_HEADLINE,
         options={"orders": orders},
         static=draw.static(floor),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,6 @@ import numpy as np
 import pytest
 
 from teamworld.errors import UserError
-from teamworld.worlds.adapters import package
 from teamworld.worlds.adapters.gymnasium_team import GymnasiumTeam, make_registered
 from teamworld.worlds.adapters.lbf.env import parallel_env as lbf
 from teamworld.worlds.adapters.rware.env import parallel_env as rware
@@ -70,6 +70,6 @@ def test_a_missing_package_is_missed_in_one_line(monkeypatch: pytest.MonkeyPatch
     def refuse(name: str) -> None:
         raise ImportError(f"No module named {name!r}")
 
-    monkeypatch.setattr(package.importlib, "import_module", refuse)
+    monkeypatch.setattr(importlib, "import_module", refuse)
     with pytest.raises(UserError, match=r"the package lbforaging is needed .* pip install 'teamworld\[adapters\]'"):
         lbf("Foraging-8x8-2p-1f-v3")

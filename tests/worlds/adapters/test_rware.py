@@ -29,10 +29,10 @@ def placed(
     def put(env: Any) -> None:  # noqa: ANN401  (the package is not typed)
         shelves = {(shelf.y, shelf.x): shelf for shelf in env.shelfs}
         env.request_queue[:] = [shelves[cell] for cell in ordered]
-        directions = list(type(env.agents[0].dir))
+        kind: Any = type(env.agents[0].dir)
         for number, ((row, column), direction) in robots.items():
             robot = env.agents[number]
-            robot.y, robot.x, robot.dir = row, column, directions[direction]
+            robot.y, robot.x, robot.dir = row, column, kind(direction)
         env._recalc_grid()
 
     return rware._build(level, 0, 500, rware.RwareOptions(orders=orders), put)

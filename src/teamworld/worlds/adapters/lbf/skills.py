@@ -68,21 +68,22 @@ def choose_primitive(
 ) -> str:
     """Return what to do next.
 
-    The way leads around teammates who stand still, not around those who move. Two who want to enter one cell both stay;
-    whoever is stuck moves in its own turn only, which breaks the tie.
+    The way leads around teammates, unless it led back to where the forager was: two who go around each other to the same
+    side would go on doing so. Two who want to enter one cell both stay; whoever is stuck moves in its own turn only.
     """
     action, at = skill.action, state.at[agent]
     if action.verb == "load":
         cell = field.cell(thing_of(action))
         if grid.distance(at, cell) == 1:
             return "load" if level_beside(cell, state, [*state.at]) >= state.foods[cell].level else "none"
-    before, ends = skill.notes.get("teammates", {}), list_ends(agent, action, state, field)
-    skill.notes["teammates"] = dict(state.at)
-    standing = {cell for other, cell in state.at.items() if other != agent and before.get(other) == cell}
-    food = state.fields_of_food()
+    ends, trail = list_ends(agent, action, state, field), skill.notes.get("trail", ())
+    skill.notes["trail"] = (*trail, at)[-4:]
     if skill.stuck and skill.next_step % turns != turn:
         return "none"
-    step = grid.find_step(field.size, at, ends, food | standing) or grid.find_step(field.size, at, ends, food)
+    is_back = not skill.stuck and at in trail
+    food = state.fields_of_food()
+    step = None if is_back else grid.find_step(field.size, at, ends, state.closed(agent))
+    step = step or grid.find_step(field.size, at, ends, food)
     way = None if step is None else (step[0] - at[0], step[1] - at[1])
     return next((name for name, direction in MOVES.items() if direction == way), "none")
 

@@ -68,8 +68,8 @@ def choose_primitive(
 ) -> str:
     """Return what to do next.
 
-    The way leads around teammates, unless it led back to where the forager was: two who go around each other to the same
-    side would go on doing so. Two who want to enter one cell both stay; whoever is stuck moves in its own turn only.
+    The way leads around teammates, unless it led back to where the forager was: two who go around each other to the
+    same side would go on doing so. Two who want to enter one cell both stay; whoever is stuck moves in its own turn.
     """
     action, at = skill.action, state.at[agent]
     if action.verb == "load":

@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping
 from functools import cache
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import pytest
 
+from teamworld.errors import UserError
 from teamworld.language import Action, Entity
 from teamworld.seeding import generator
 from teamworld.worlds import registry
@@ -26,7 +27,6 @@ from tests.worlds.household.data import FOLDER, needs_data
 from tests.worlds.household.recordings import runs
 from tests.worlds.household.traces import Acted, Trace, TraceAgent, TraceStep
 
-pytestmark = needs_data
 VERBS: dict[str, Verb] = {verb: verb for verb in physics.VERBS}
 
 
@@ -105,6 +105,7 @@ def missing(world: HouseholdWorld) -> Mapping[str, int]:
     return {str(dict(goal.features)["thing"]): goal.units for goal in world.goals()}
 
 
+@needs_data
 def test_recorded_runs_go_as_recorded_through_the_public_world() -> None:
     """Bars: 97 % of 1,266 steps, 12 of 14 runs; measured: all of both."""
     found = replayed()
@@ -116,6 +117,7 @@ def test_recorded_runs_go_as_recorded_through_the_public_world() -> None:
     assert sum(run.refused for run in found) <= 6
 
 
+@needs_data
 @pytest.mark.parametrize("apartment", ["apartment_3", "apartment_6"])
 def test_recorded_handling_is_near_enough_in_both_apartments(apartment: str) -> None:
     """Apartment 3 is what ``TOLERANCE`` was calibrated on; in apartment 6 less would do."""
@@ -129,6 +131,7 @@ def test_recorded_handling_is_near_enough_in_both_apartments(apartment: str) -> 
 DISPLACED = {"putin": (0.06, 0.0), "putback": (0.98, 1.11), "open": (0.68, 0.7), "grab": (0.62, 0.64)}
 
 
+@needs_data
 def test_handling_moves_agents_as_recorded() -> None:
     moved: dict[str, list[tuple[float, float, float]]] = {verb: [] for verb in DISPLACED}
     for _, episode, run in runs():
@@ -167,6 +170,7 @@ def primitive(act: Acted | None) -> PrimitiveAction:
 PLACES = [[7.5, -3.7], [14.1, -4.4]]
 
 
+@needs_data
 def test_agents_start_where_they_are_told_to_in_both_interfaces() -> None:
     options = {"data": str(FOLDER), "starts": PLACES}
     world = registry.make("household", "official-0", seed=3, horizon=250, options=options)
@@ -177,6 +181,7 @@ def test_agents_start_where_they_are_told_to_in_both_interfaces() -> None:
         assert observations[agent]["observation"][:2].tolist() == pytest.approx(place)
 
 
+@needs_data
 def test_recorded_starts_are_the_same_in_both_interfaces() -> None:
     options = {"data": str(FOLDER), "starts": "recorded"}
     world = registry.make("household", "official-5", seed=0, horizon=250, options=options)
@@ -188,6 +193,7 @@ def test_recorded_starts_are_the_same_in_both_interfaces() -> None:
         assert [[round(100 * x), round(100 * z)] for x, z in at] == [place[:2] for place in world.snapshot()["agents"]]
 
 
+@needs_data
 def test_a_recorded_run_goes_as_recorded_through_the_array_environment() -> None:
     name, episode, run = next(item for item in runs() if item[0] == "task40_setup_table_two_agents")
     env = parallel_env("official-40", data=FOLDER, starts=[(agent.x, agent.z) for agent in run.steps[0].agents])
@@ -216,3 +222,23 @@ def numbered(table: Table, act: Acted | None) -> int:
     if act is None or act.verb not in on_rows:
         return 0
     return len(PLAIN) + on_rows[act.verb] * ROWS + table.row[act.ids[-1]]
+
+
+@pytest.mark.parametrize(
+    ("starts", "message"),
+    [
+        ("somewhere", "starts must be random, recorded, or a list of places"),
+        ([[1.0]], "starts must be random, recorded, or a list of places"),
+        ([], "starts must be random, recorded, or a list of places"),
+        ([["a", 1.0]], "starts must be random, recorded, or a list of places"),
+        ([[float("nan"), 1.0]], "starts must be random, recorded, or a list of places"),
+        ([[7.5, -3.7]] * 3, "starts names 3 places, expected at most one for each of the 2 agents"),
+        ([[70.0, 80.0]], "agent 1 would start at [70.0, 80.0], which is in no room"),
+    ],
+)
+def test_bad_starts_are_refused_with_one_line_in_both_interfaces(starts: object, message: str) -> None:
+    with pytest.raises(UserError) as world:
+        registry.make("household", "dev-0", seed=0, horizon=9, options={"starts": starts})
+    with pytest.raises(UserError) as env:
+        parallel_env("dev-0", starts=cast("Any", starts))
+    assert all(message in str(error.value) and "\n" not in str(error.value) for error in (world, env))

@@ -296,3 +296,46 @@ def test_both_hands_are_emptied_in_the_order_of_their_filling() -> None:
         here.step({})
     assert here._state.hands[1].things == (APPLE,)
     assert here._state.place(CUPCAKE) == ("INSIDE", FRIDGE)
+
+
+def test_in_engine_mode_one_can_walk_to_what_is_across_the_room() -> None:
+    here = world(AT_TABLE, mode="engine")
+    outcome, steps = until(here, "Alice", f"go(<fridge>({FRIDGE}))")
+    assert (outcome.status, steps > 1) == ("done", True)
+    again = do(here, Alice=f"go(<fridge>({FRIDGE}))").outcomes["Alice"]
+    assert (again.status, again.reason) == ("failed", "there")
+
+
+def test_single_actions_of_the_engine_are_judged_by_the_physics_alone() -> None:
+    here = world(AT_FRIDGE, primitives=True)
+    names = [schema.verb for schema in here.view("Alice").abilities]
+    assert {"walktowards", "putin", "putback"} <= set(names)
+    done(
+        here,
+        "Alice",
+        f"open(<fridge>({FRIDGE}))",
+        f"grab(<apple>({APPLE}))",
+        f"putin(<apple>({APPLE}), <fridge>({FRIDGE}))",
+    )
+    assert here._state.place(APPLE) == ("INSIDE", FRIDGE)
+    done(here, "Alice", f"walktowards(<kitchen>({KITCHEN}))")
+    tried = {
+        f"walktowards(<coffeetable>({COFFEE}))": "unseen",
+        "walktowards(<wine>(999))": "unseen",
+        f"putback(<apple>({APPLE}), <kitchentable>({TABLE}))": "not_held",
+        f"putback(<cupcake>({CUPCAKE}), <kitchentable>({TABLE}))": "not_held",
+        f"open(<fridge>({FRIDGE}))": "not_close",
+    }
+    done(here, "Alice", *[f"walktowards(<kitchentable>({TABLE}))"] * 3)
+    for order, reason in tried.items():
+        outcome = do(here, Alice=order).outcomes["Alice"]
+        assert (outcome.status, outcome.reason) == ("failed", reason), order
+    assert here.domain.predict(
+        "Alice", parse_action(f"walktowards(<kitchen>({KITCHEN}))"), here.known("Alice")
+    ) is here.known("Alice")
+
+
+def test_single_actions_of_the_engine_are_an_option() -> None:
+    here = world(AT_FRIDGE)
+    outcome = do(here, Alice=f"walktowards(<kitchen>({KITCHEN}))").outcomes["Alice"]
+    assert (outcome.status, outcome.legal) == ("failed", False)

@@ -92,6 +92,7 @@ class Table:
         self._boxes = np.array([_flat(home.nodes[node].box) for node in self.nodes])
         self._rooms = np.array([home.room[node] for node in self.nodes])
         lying = {node: home.nodes[home.parent[node][1]] for node in watched if node in home.parent}
+        self._swinging = frozenset(node for node in self.nodes if home.nodes[node].name in SWINGS)
         self._loose = frozenset(
             node for node in watched if home.nodes[node].grabbable or (node in lying and lying[node].grabbable)
         )
@@ -183,8 +184,9 @@ class Table:
         """Return which of some nodes are CLOSE: ``State.close``, of all at once."""
         seen = [self.row[node] for node in nodes]
         x, z, width, depth = self._boxes[seen].T
+        swung = state.opened & self._swinging
         for k, node in enumerate(nodes):
-            if node in self._loose or (node in state.opened and state.home.nodes[node].name in SWINGS):
+            if node in self._loose or node in swung:
                 x[k], z[k], width[k], depth[k] = _flat(state.reached_box(node))
         at = state.points[agent]
         across, along = abs(at.x - x), abs(at.z - z)

@@ -26,6 +26,7 @@ from teamworld.worlds.household.interaction_points import (
     Side,
     handle_place,
     has_handle,
+    opened_box,
 )
 from teamworld.worlds.kernel_compiler import compiled, part
 
@@ -76,6 +77,7 @@ class Floor:
         self._cells_of = {room: np.flatnonzero(within == number) for number, room in enumerate(home.rooms)}
         self._room_of = np.array(home.rooms)[within]
         self._home = home
+        self._opened: dict[NodeId, Box] = {}
         self._fronts: dict[NodeId, Side] = {}
         self._targets: dict[NodeId | tuple[float, float], int] = {}
 
@@ -176,6 +178,13 @@ class Floor:
         cached = self._fronts.get(node)
         if cached is None:
             cached = self._fronts[node] = min(SIDES, key=lambda side: self._inmost(node, side))
+        return cached
+
+    def opened_box(self, node: NodeId) -> Box:
+        """Return the box of a node that stands open, with its doors."""
+        cached = self._opened.get(node)
+        if cached is None:
+            cached = self._opened[node] = opened_box(self._home.nodes[node], self.front(node))
         return cached
 
     def _inmost(self, node: NodeId, side: Side) -> tuple[bool, float]:

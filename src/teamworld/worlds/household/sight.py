@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
-from teamworld.worlds.household.homes.home import Box, Door, NodeId, Point
+from teamworld.worlds.household.homes.home import SEARCHED, Box, Door, NodeId, Point
 from teamworld.worlds.household.state import AgentId, State
+
+Look: TypeAlias = tuple[float, float]
+"""Where one looks, as sine and cosine of the heading."""
+Window: TypeAlias = tuple[float, float]
+"""Directions, from one on the left to one on the right, as metres to the right for each ahead."""
 
 #: Half the angle of view, degrees.
 HALF_VIEW: Final = 33.0
 #: Height from which agents look, metres.
 EYES: Final = 1.8
+#: The same as metres to the right for each ahead; what is less far ahead than this, metres, is beside one.
+WIDTH: Final = math.tan(math.radians(HALF_VIEW))
+NEAREST, SIDEWAYS = 1e-6, 1e6
 #: How thick a wall is, metres: one looks through a doorway past the jambs on both its sides.
 WALL: Final = 0.14
+#: How far from the middle of a wall one stands in its doorway, metres: half of what neighbouring rooms share.
+DOORWAY: Final = 0.25
 
 
 def seen(state: State, agent: AgentId) -> frozenset[NodeId]:
@@ -34,20 +44,23 @@ def cone(state: State, agent: AgentId) -> frozenset[NodeId]:
     containers that it sees and that are CLOSE. Furniture hides nothing unless the rules have ``occlusion``; then see
     :func:`hidden`.
     """
-    at, ahead, own = state.points[agent], state.headings[agent], state.rooms[agent]
-    visible, into = {agent, *state.hands[agent].things, *state.home.rooms}, []
-    occlusion = state.rules.occlusion
+    at, own, home, occlusion = state.points[agent], state.rooms[agent], state.home, state.rules.occlusion
+    ahead = math.radians(state.headings[agent])
+    look = sine, cosine = math.sin(ahead), math.cos(ahead)
+    visible = {agent, *state.hands[agent].things, *home.rooms}
     for node in _watched(state, own):
-        if _turn(ahead, at, state.box(node)) <= HALF_VIEW and not (occlusion and hidden(state, agent, node)):
+        box = state.box(node)
+        x, z = box.x - at.x, box.z - at.z
+        seen_at = abs(x * cosine - z * sine) <= WIDTH * (x * sine + z * cosine)
+        if seen_at and not (occlusion and hidden(state, agent, node)):
             visible.add(node)
-        elif (place := state.place(node)) is not None and place[0] == "INSIDE":
-            into.append((node, place[1]))
-    for room, low, high in _windows(state.home.doors, state.floor.doorway(at), at, ahead, own):
+    for container in state.opened & visible:
+        if home.nodes[container].name in SEARCHED and state.close(agent, container):
+            visible.update(state.watched.intersection(state.contents(container)))
+    for room, window in _windows(home.doors, look, at, own):
         for node in _watched(state, room):
-            first, last = _span(ahead, at, state.box(node))
-            if first <= high and last >= low and not (occlusion and hidden(state, agent, node)):
+            if _meets(window, look, at, state.box(node)) and not (occlusion and hidden(state, agent, node)):
                 visible.add(node)
-    visible.update(node for node, container in into if container in visible and state.close(agent, container))
     return frozenset(visible)
 
 
@@ -58,39 +71,72 @@ def _watched(state: State, room: NodeId) -> Iterator[NodeId]:
     yield from (node for node in (*state.points, *state.holder) if node in shown)
 
 
-def _windows(
-    doors: Sequence[Door], here: Sequence[NodeId], at: Point, ahead: float, own: NodeId
-) -> Iterator[tuple[NodeId, float, float]]:
-    """Go through the other rooms into which one looks, each with the directions open to the eye.
+def _windows(doors: Sequence[Door], look: Look, at: Point, own: NodeId) -> list[tuple[NodeId, Window]]:
+    """Return the other rooms into which one looks, each with the directions that are open to the eye.
 
     Args:
         doors: Of the home.
-        here: The rooms one stands in: in a doorway, both.
+        look: Where one looks.
         at: Where one stands.
-        ahead: The direction of one's head, degrees.
         own: The room one is in.
-
-    Yields:
-        A room, and the least and the largest angle to the right of ``ahead`` at which one looks into it, degrees.
     """
-    waiting, met = [(own, -HALF_VIEW, HALF_VIEW)], {own}
-    while waiting:
-        room, low, high = waiting.pop()
+    rooms: list[tuple[NodeId, Window]] = [(own, (-WIDTH, WIDTH))]
+    met = {own}
+    for room, (low, high) in rooms:  # which grows
         for door in doors:
             if room not in door.rooms:
                 continue
+            x, z, width = door.x - at.x, door.z - at.z, door.width
+            if abs(x * look[1] - z * look[0]) - width > WIDTH * (x * look[0] + z * look[1] + width):
+                continue  # one does not look there, as mostly
             other = door.rooms[door.rooms[0] == room]
-            if other in met:
-                continue
-            span = (low, high)
-            if other not in here:
-                wide, deep = (WALL, door.width) if door.across_x else (door.width, WALL)
-                span = _opening(ahead, at, Box(door.x, 1.0, door.z, wide, 2.0, deep))
-            less, more = max(low, span[0]), min(high, span[1])
-            if less < more:
+            less, more = _opening(door, look, at)
+            window = max(low, less), min(high, more)
+            if other not in met and window[0] < window[1]:
                 met.add(other)
-                waiting.append((other, less, more))
-                yield other, less, more
+                rooms.append((other, window))
+    return rooms[1:]
+
+
+def _opening(door: Door, look: Look, at: Point) -> Window:
+    """Return the directions in which one looks through a doorway, past the jambs on both sides of the wall."""
+    x, z, half = door.x - at.x, door.z - at.z, door.width / 2
+    along, across = (z, x) if door.across_x else (x, z)
+    if abs(across) <= DOORWAY and abs(along) <= half:
+        return -SIDEWAYS, SIDEWAYS  # one stands in it
+    jambs = []
+    for side in (-half, half):
+        corners = [(off, side) if door.across_x else (side, off) for off in (-WALL / 2, WALL / 2)]
+        slopes = [_slope(*_beside(look, at, Point(door.x + x, door.z + z))) for x, z in corners]
+        jambs.append((min(slopes), max(slopes)))
+    first, last = sorted(jambs)
+    return first[1], last[0]
+
+
+def _meets(window: Window, look: Look, at: Point, box: Box) -> bool:
+    """Whether a part of a box lies in a window's directions."""
+    right, forward = _beside(look, at, box)
+    low, high = window
+    if forward > 0 and low * forward <= right <= high * forward:
+        return True
+    reach = (box.width + box.depth) / 2  # no part is farther from the middle
+    if right - high * forward > reach * (1 + abs(high)) or low * forward - right > reach * (1 + abs(low)):
+        return False
+    wide, deep = box.width / 2, box.depth / 2
+    corners = [Point(box.x + x, box.z + z) for x in (-wide, wide) for z in (-deep, deep)]
+    slopes = [_slope(*_beside(look, at, corner)) for corner in corners]
+    return min(slopes) <= high and max(slopes) >= low
+
+
+def _beside(look: Look, at: Point, to: Point | Box) -> tuple[float, float]:
+    """Return how far to the right and how far ahead a place is, metres."""
+    x, z = to.x - at.x, to.z - at.z
+    return x * look[1] - z * look[0], x * look[0] + z * look[1]
+
+
+def _slope(right: float, forward: float) -> float:
+    """Return the direction of a place, as metres to the right for each ahead."""
+    return right / forward if forward > NEAREST else math.copysign(SIDEWAYS, right)
 
 
 def hidden(state: State, agent: AgentId, node: NodeId) -> bool:
@@ -123,7 +169,13 @@ def _holds(state: State, piece: NodeId, node: NodeId) -> bool:
 
 def view(state: State, agent: AgentId) -> frozenset[NodeId]:
     """Return what an agent sees by the rules of the state."""
-    return seen(state, agent) if state.rules.sight == "room" else cone(state, agent)
+    if state.rules.sight == "room":
+        return seen(state, agent)
+    at = (state.points[agent], state.headings[agent])
+    cached = state.cones.get(agent)
+    if cached is None or cached[0] != at:
+        cached = state.cones[agent] = at, cone(state, agent)
+    return cached[1]
 
 
 def heading(start: Point, x: float, z: float) -> float | None:
@@ -131,39 +183,6 @@ def heading(start: Point, x: float, z: float) -> float | None:
     if start.x == x and start.z == z:
         return None
     return round(math.degrees(math.atan2(x - start.x, z - start.z)), 2) % 360.0
-
-
-def _bearings(ahead: float, at: Point, box: Box) -> Iterator[tuple[float, float]]:
-    """Go through the corners of a box: how far to the right of a direction each lies, and the middle, degrees."""
-    middle = math.atan2(box.x - at.x, box.z - at.z)
-    right = (math.degrees(middle) - ahead + 180.0) % 360.0 - 180.0
-    for x in (box.x - box.width / 2, box.x + box.width / 2):
-        for z in (box.z - box.depth / 2, box.z + box.depth / 2):
-            beside = math.degrees(math.atan2(x - at.x, z - at.z) - middle)
-            yield right + (beside + 180.0) % 360.0 - 180.0, right
-
-
-def _span(ahead: float, at: Point, box: Box) -> tuple[float, float]:
-    """Return between which angles to the right of a direction a box lies, degrees."""
-    corners = [corner for corner, _ in _bearings(ahead, at, box)]
-    return min(corners), max(corners)
-
-
-def _opening(ahead: float, at: Point, box: Box) -> tuple[float, float]:
-    """Return between which angles to the right of a direction one looks through an opening as thick as a wall."""
-    corners = sorted(_bearings(ahead, at, box))
-    left = [corner for corner, middle in corners if corner < middle]
-    right = [corner for corner, middle in corners if corner >= middle]
-    return max(left, default=0.0), min(right, default=0.0)
-
-
-def _turn(heading_: float, at: Point, box: Box) -> float:
-    """Return by how much one would have to turn to look at the middle of a box, degrees."""
-    to = heading(at, box.x, box.z)
-    if to is None:
-        return 0.0
-    apart = abs(to - heading_) % 360.0
-    return min(apart, 360.0 - apart)
 
 
 def _crosses(start: tuple[float, float, float], end: tuple[float, float, float], box: Box) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from teamworld.worlds.household.homes.home import SEARCHED, Box, Home, Need, NodeId, Point, Relation, can_be, close
-from teamworld.worlds.household.interaction_points import SWINGS, opened_box
+from teamworld.worlds.household.interaction_points import SWINGS
 from teamworld.worlds.household.pathfinding import Floor
 
 AgentId: TypeAlias = NodeId
@@ -95,6 +95,8 @@ class State:
     """Where each agent saw last what has been moved since out of its sight."""
     trail: dict[AgentId, tuple[Point, ...]] = field(default_factory=dict)
     """Up to five places to which the last walks in a row have led."""
+    cones: dict[AgentId, tuple[tuple[Point, float], frozenset[NodeId]]] = field(default_factory=dict)
+    """What agents saw ahead from where and in which direction, where this has been asked since anything changed."""
     _place: dict[NodeId, Place] = field(default_factory=dict)
     _box: dict[NodeId, Box] = field(default_factory=dict)
     _contents: dict[NodeId, tuple[NodeId, ...]] = field(default_factory=dict)
@@ -123,6 +125,7 @@ class State:
             self.known.copy(),
             {agent: places.copy() for agent, places in self.last.items()},
             self.trail.copy(),
+            self.cones.copy(),
             self._place.copy(),
             self._box.copy(),
             self._contents.copy(),
@@ -175,10 +178,9 @@ class State:
 
     def reached_box(self, node: NodeId) -> Box:
         """Return the box by which a node is CLOSE or not: with its doors, where it stands open."""
-        kind = self.home.nodes.get(node)
-        if kind is None or kind.name not in SWINGS or node not in self.opened:
-            return self.box(node)
-        return opened_box(kind, self.floor.front(node))
+        if node in self.opened and self.home.nodes[node].name in SWINGS:
+            return self.floor.opened_box(node)
+        return self.box(node)
 
     def close(self, agent: AgentId, node: NodeId, slack: float = 0.0) -> bool:
         """Whether a node or another agent is CLOSE to an agent, or lies in a container to be searched that is.
@@ -221,6 +223,7 @@ class State:
 
     def put(self, agent: AgentId, point: Point) -> None:
         """Put an agent, with what it holds, somewhere else."""
+        self.cones.clear()
         self.points[agent] = point
         before, after = self.rooms[agent], self.floor.room(point)
         if before != after:
@@ -230,6 +233,7 @@ class State:
 
     def grab(self, agent: AgentId, thing: NodeId) -> None:
         """Let an agent take a thing that can be seen; what lay in or on it stays where it is."""
+        self.cones.clear()
         place, room = self.place(thing), self.room(thing)
         assert place is not None
         self._take(place[1], thing)
@@ -250,6 +254,7 @@ class State:
         What is put into something has its middle from then on; what is put on something stands where it is nearest to
         the agent.
         """
+        self.cones.clear()
         agent = self.holder.pop(thing)
         self.hands[agent] = self.hands[agent].without(thing)
         relation, onto = place
@@ -273,11 +278,13 @@ class State:
 
     def open(self, container: NodeId) -> None:
         """Open something that can be seen."""
+        self.cones.clear()
         self.opened |= {container}
         self._show(self.room(container), self._visible(container))
 
     def shut(self, container: NodeId) -> None:
         """Close something."""
+        self.cones.clear()
         before = frozenset(self._visible(container))
         self.opened -= {container}
         self._hide(self.room(container), before.difference(self._visible(container)))

@@ -53,7 +53,7 @@ class HouseholdOptions(BaseModel):
     """Whether nothing can be put into a closed container."""
     feedback: bool = True
     """Whether agents are told why an action of theirs failed."""
-    starts: Literal["random", "recorded"] | tuple[tuple[float, float], ...] = "random"
+    starts: Any = "random"
     """Whether agents start at random places of their rooms, or where recorded runs of the official set began; or their
     places [x, z] in metres, one for each agent."""
     primitives: bool = False
@@ -109,7 +109,7 @@ class HouseholdWorld(FactsWorld[HouseholdDomain, Skill, Change]):
     """
 
     def __init__(self, start: Episode, level: str, horizon: int, options: HouseholdOptions) -> None:
-        check_starts(options.starts, options.agents)
+        check_starts(options.starts, options.agents)  # which says more than a type would
         self.episode, self._options = start, options
         self._rules = Rules(options.mode, options.strict_put, options.sight, options.occlusion)
         self._floor = Floor(start.home)

@@ -28,6 +28,7 @@ WORLDS: Final[Mapping[str, str]] = {
     "cube": "teamworld.worlds.cube.world",
     "household": "teamworld.worlds.household.world",
     "lbf": "teamworld.worlds.adapters.lbf.world",
+    "overcooked": "teamworld.worlds.adapters.overcooked.world",
     "rooms": "teamworld.worlds.rooms.world",
     "rware": "teamworld.worlds.adapters.rware.world",
     "wildfire": "teamworld.worlds.wildfire.world",

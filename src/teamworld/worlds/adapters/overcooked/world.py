@@ -1,0 +1,84 @@
+"""Overcooked as a world of the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from teamworld.errors import UserError
+from teamworld.worlds.adapters.overcooked import draw
+from teamworld.worlds.adapters.overcooked.domain import OvercookedDomain
+from teamworld.worlds.adapters.overcooked.env import find_level, parallel_env, read_kitchen
+from teamworld.worlds.adapters.overcooked.levels import LEVELS as LEVELS
+from teamworld.worlds.adapters.overcooked.state import FULL
+from teamworld.worlds.adapters.world import AdapterWorld
+from teamworld.worlds.base.options import read_options
+from teamworld.worlds.contract import WorldSpec
+
+DEFAULT_LEVEL = "cramped_room"
+SUMMARY = (
+    "Overcooked (cogrid): cook onion soups and deliver them; layouts where cooks are in each other's way, or apart"
+)
+
+
+class OvercookedOptions(BaseModel):
+    """What can be set."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    soups: int = Field(
+        default=4,
+        ge=1,
+        le=50,
+        description="Soups to deliver: then the level is finished. The package has no such number.",
+    )
+
+
+OPTIONS = OvercookedOptions
+
+
+@lru_cache(maxsize=8)
+def _own_limit(level: str) -> int:
+    return int(parallel_env(level).env.max_steps)
+
+
+def step_limit(level: str, options: Mapping[str, object]) -> int:
+    """Return the steps after which an episode of a level ends in the package.
+
+    Raises:
+        UserError: The package is not installed, or there is no such level.
+    """
+    find_level(level)
+    return _own_limit(level)
+
+
+def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> AdapterWorld:
+    """Return the instance of a level.
+
+    Raises:
+        UserError: The package is not installed, or there is no such level or option.
+    """
+    chosen = read_options(OvercookedOptions, options, "overcooked")
+    if horizon < 1:
+        raise UserError(f"the horizon is a number of steps from 1, got {horizon}")
+    env = parallel_env(level)
+    kitchen, agents = read_kitchen(env), env.possible_agents
+    task = (
+        f"Deliver {chosen.soups} onion soups. A soup takes {FULL} onions in one pot; then it cooks for "
+        f"{kitchen.cook_time} steps, is taken from the pot with a plate, and goes out of the window. A cook holds one "
+        "thing at a time. Cooks are in each other's way; over a counter between them they can hand things over."
+    )
+    spec = WorldSpec(
+        world="overcooked",
+        level=level,
+        agents=tuple(agents),
+        kinds=dict.fromkeys(agents, "cook"),
+        horizon=horizon,
+        task=task,
+        options=chosen.model_dump(mode="json"),
+        static=draw.static(kitchen),
+    )
+    domain = OvercookedDomain(kitchen, agents, chosen.soups)
+    return AdapterWorld(spec, domain, lambda: parallel_env(level, horizon), seed)

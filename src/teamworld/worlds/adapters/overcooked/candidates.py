@@ -14,7 +14,6 @@ from teamworld.worlds.adapters.overcooked.state import (
     SOUP,
     Kitchen,
     KitchenState,
-    Pot,
 )
 from teamworld.worlds.contract import WAIT
 
@@ -46,7 +45,7 @@ class Cook(NamedTuple):
     agent: AgentId
     state: KitchenState
     kitchen: Kitchen
-    avoided: Collection[Entity] = ()
+    avoided: Collection[object] = ()
     """Stations that somebody else is about to use up."""
 
     @property
@@ -116,17 +115,23 @@ class Cook(NamedTuple):
 
         Where the cook cannot get to the pot, it hands the thing over; where it cannot get the thing, it does nothing.
         """
-        at_pot, steps = self.reaches(pot), Steps()
-        if self.held != thing:
-            source = self.find_source(thing)
-            if source is None or (not at_pot and source.kind == "counter"):
-                return ()
-            steps = (*self.clear_hands(), Action("get", (source,)))
-        if thing == ONION:
-            return (*steps, *put) if (put := self.put("add", pot if at_pot else None)) else ()
-        if not at_pot:
-            return (*steps, *put) if (put := self.put("place", None)) else ()
-        return (*steps, Action("plate", (pot,)), *self.serve())
+        at_pot, cleared = self.reaches(pot), self.clear_hands()
+        if self.held == thing:
+            return self._use(thing, pot if at_pot else None)
+        if self.held != NOTHING and not cleared:
+            return ()
+        placed = [action.args[0] for action in cleared if action.verb == "place"]
+        after = self._replace(avoided=[*self.avoided, *placed])
+        source, use = after.find_source(thing), after._use(thing, pot if at_pot else None)
+        if source is None or (not at_pot and source.kind == "counter") or not use:
+            return ()
+        return (*cleared, Action("get", (source,)), *use)
+
+    def _use(self, thing: str, pot: Entity | None) -> Steps:
+        """Return what it does with an onion or a plate that it holds; without a pot it hands it over."""
+        if thing == ONION or pot is None:
+            return self.put("add", pot)
+        return (Action("plate", (pot,)), *self.serve())
 
 
 def list_plans(batch: Batch, cook: Cook) -> Iterator[Steps]:
@@ -180,22 +185,16 @@ def _is_short(thing: str, cook: Cook) -> bool:
     return lying.count(thing) < wanted
 
 
-def is_wanted(pot: Pot) -> bool:
-    """Return whether a pot takes onions."""
-    return not pot.is_full
-
-
 def find_refuge(cook: Cook) -> Cell:
     """Return a cell where a cook is out of the way: beside no station but counters, on no way of the others."""
     kitchen, at = cook.kitchen, cook.at
     others = {cell for other, cell in cook.state.at.items() if other != cook.agent}
     used = [
         side
-        for kind, cells in kitchen.stations
+        for kind, _ in kitchen.stations
         if kind != "counter"
         for station in kitchen.list(kind)
         for side in kitchen.sides(station)
-        if len(cells) >= 1
     ]
     cells = [cell for cell in sorted(kitchen.floor) if cell not in others and kitchen.distance(at, (cell,)) is not None]
     return min(cells, key=lambda cell: (used.count(cell), kitchen.distance(at, (cell,)) or 0, cell), default=at)

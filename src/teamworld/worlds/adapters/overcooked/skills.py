@@ -99,7 +99,10 @@ def choose_primitive(agent: AgentId, skill: MacroAction, state: KitchenState, ki
 def _find_way(
     at: Cell, ends: tuple[Cell, ...], others: frozenset[Cell], kitchen: Kitchen, skill: MacroAction
 ) -> Cell | None:
-    """Return the next cell on the way to the nearest free end, as if nobody were in between; no way leads straight back."""
+    """Return the next cell on the way to the nearest free end, as if nobody were in between.
+
+    No way leads straight back: who goes around somebody keeps on going.
+    """
     free = tuple(cell for cell in ends if cell not in others) or ends
     came = MOVES.get(skill.primitive) if skill.spent and not skill.stuck else None
     back = frozenset({(at[0] - came[0], at[1] - came[1])} if came else ())

@@ -16,6 +16,9 @@ import numpy as np
 
 from teamworld.worlds.adapters.gymnasium_team import GymnasiumTeam, make_registered
 from teamworld.worlds.adapters.lbf.env import parallel_env as lbf
+from teamworld.worlds.adapters.overcooked.env import OvercookedEnv, make_bare
+from teamworld.worlds.adapters.overcooked.env import parallel_env as overcooked
+from teamworld.worlds.adapters.overcooked.levels import LEVELS as KITCHENS
 from teamworld.worlds.adapters.rware.env import parallel_env as rware
 
 LEVELS = {
@@ -24,7 +27,26 @@ LEVELS = {
     "Foraging-15x15-4p-3f-v3": ("lbforaging", lbf),
     "rware-tiny-2ag-v2": ("rware", rware),
     "rware-small-4ag-v2": ("rware", rware),
+    **dict.fromkeys(KITCHENS, ("cogrid", overcooked)),
 }
+
+
+class BareKitchen:
+    """An environment of cogrid, whose actions, observations and rewards stand by the agents' numbers, as lists."""
+
+    def __init__(self, level: str) -> None:
+        self.env = make_bare(level)
+        self.action_space = [*self.env.action_spaces.values()]
+
+    def reset(self, seed: int) -> tuple[list[Any], Any]:
+        observations, infos = self.env.reset(seed=seed)
+        return [*observations.values()], infos
+
+    def step(self, action: list[int]) -> tuple[list[Any], list[float], bool, bool, Any]:
+        observations, rewards, _, truncations, infos = self.env.step(dict(enumerate(action)))
+        return [*observations.values()], [*rewards.values()], False, truncations[0], infos
+
+
 #: Steps of one, then of the other.
 TURN = 100
 
@@ -52,7 +74,7 @@ class BareEpisodes:
 class AdapterEpisodes:
     """The same through the adapter."""
 
-    def __init__(self, env: GymnasiumTeam) -> None:
+    def __init__(self, env: GymnasiumTeam | OvercookedEnv) -> None:
         self.env, self.seed, self.seconds = env, 0, 0.0
         self.shown: list[Any] = [env.reset(seed=0)[0]]
 
@@ -90,7 +112,8 @@ def main() -> None:
     print(f"{'level':30} {'steps':>7} {'different':>9} {'bare us':>9} {'adapter us':>10} {'overhead':>8}")
     for level in options.levels:
         package, make = LEVELS[level]
-        bare, adapted = BareEpisodes(make_registered(package, level)), AdapterEpisodes(make(level))
+        own_env = BareKitchen(level) if package == "cogrid" else make_registered(package, level)
+        bare, adapted = BareEpisodes(own_env), AdapterEpisodes(make(level))
         rng = np.random.default_rng(0)
         spaces = bare.env.action_space
         for turn in range(options.steps // TURN):

@@ -96,7 +96,7 @@ class OvercookedDomain(Describer[KitchenState]):
 
     def snapshot(self, state: KitchenState) -> Mapping[str, Any]:
         """Return what a drawing needs."""
-        return draw.snapshot(state)
+        return draw.snapshot(state, self.kitchen)
 
     # ---- goals and options
 
@@ -130,19 +130,18 @@ class OvercookedDomain(Describer[KitchenState]):
         return skills.list_schemas(self.kitchen, at)
 
     def list_candidates(self, agent: AgentId, state: KitchenState) -> Iterator[tuple[Action, GoalId | None]]:
-        """Yield what the open soups need first, then all that can be used, then waiting."""
+        """Yield what the open soups need first, then all else that can be used, then waiting."""
         if agent not in state.at:
             return
-        for goal in self.list_goals(state):
-            for plan in self._list_plans(goal, agent, state):
-                yield plan[0], goal.id
-        used = {"add": "pot", "plate": "pot", "deliver": "window", "place": "counter"}
-        for verb, kind in used.items():
-            yield from ((Action(verb, (station,)), None) for station in self.kitchen.list(kind))
-        for kind in (*_STACKS, "counter"):
-            yield from ((Action("get", (station,)), None) for station in self.kitchen.list(kind))
-        yield Action("go", (candidates.find_refuge(Cook(agent, state, self.kitchen)),)), None
-        yield WAIT, None
+        needed = {
+            plan[0]: goal.id for goal in self.list_goals(state)[::-1] for plan in self._list_plans(goal, agent, state)
+        }
+        yield from sorted(needed.items(), key=lambda item: (item[1], str(item[0])))
+        used = {"add": ("pot",), "plate": ("pot",), "deliver": ("window",), "place": ("counter",)}
+        used["get"] = (*_STACKS, "counter")
+        actions = [Action(v, (s,)) for v, kinds in used.items() for kind in kinds for s in self.kitchen.list(kind)]
+        refuge = Action("go", (candidates.find_refuge(Cook(agent, state, self.kitchen)),))
+        yield from ((action, None) for action in (*actions, refuge, WAIT) if action not in needed)
 
     def _list_plans(self, goal: Goal, agent: AgentId, state: KitchenState) -> Iterator[tuple[Action, ...]]:
         batch = self._batch(goal, state)

@@ -97,6 +97,11 @@ def find_level(level: str) -> str:
     return ENVIRONMENTS[level]
 
 
+def make_bare(level: str) -> Any:  # noqa: ANN401  (an environment of any kind)
+    """Return the package's own environment of a level; raises ``UserError``."""
+    return load("cogrid.envs.registry").make(find_level(level))
+
+
 def parallel_env(level: str, max_steps: int | None = None) -> OvercookedEnv:
     """Return the PettingZoo environment of a level.
 
@@ -107,8 +112,7 @@ def parallel_env(level: str, max_steps: int | None = None) -> OvercookedEnv:
     Raises:
         UserError: The package is not installed, or there is no such level.
     """
-    name = find_level(level)
-    env = load("cogrid.envs.registry").make(name)
+    env = make_bare(level)
     if max_steps is not None:
         env.max_steps = max_steps
     return OvercookedEnv(env, f"overcooked-{level}")

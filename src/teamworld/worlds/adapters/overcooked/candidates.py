@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from teamworld.language import Action, AgentId, Cell, Entity
@@ -85,6 +86,11 @@ class Cook(NamedTuple):
         if to_others:
             free = [counter for counter in free if any(counter in reach for reach in theirs)]
         return self.nearest(free)
+
+    def count_on_way(self, thing: str) -> int:
+        """Return how many of a thing lie on counters or are in others' hands."""
+        others = [held for other, held in self.state.hands.items() if other != self.agent]
+        return [*self.state.counters.values(), *others].count(thing)
 
     def put(self, kind: str, station: Entity | None) -> Steps:
         """Return how it gets rid of what it holds: at a station, else over a counter to the others."""
@@ -171,18 +177,14 @@ def _finish(cook: Cook, pot: Entity, onions: int) -> Steps:
 
 
 def _with_empty_hands(cook: Cook) -> KitchenState:
-    state = cook.state
-    return KitchenState(
-        state.at, state.faces, {**state.hands, cook.agent: NOTHING}, state.pots, state.counters, state.delivered
-    )
+    return replace(cook.state, hands={**cook.state.hands, cook.agent: NOTHING})
 
 
 def _is_short(thing: str, cook: Cook) -> bool:
     """Return whether the others lack a thing that a cook could hand over: less is on its way than pots can take."""
-    pots, state = cook.state.pots, cook.state
+    pots = cook.state.pots
     wanted = sum(pot.is_full for pot in pots) if thing == PLATE else sum(FULL - pot.onions for pot in pots)
-    lying = [*state.counters.values(), *(held for other, held in state.hands.items() if other != cook.agent)]
-    return lying.count(thing) < wanted
+    return cook.count_on_way(thing) < wanted
 
 
 def find_refuge(cook: Cook) -> Cell:

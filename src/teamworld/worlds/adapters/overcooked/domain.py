@@ -137,8 +137,8 @@ class OvercookedDomain(Describer[KitchenState]):
             plan[0]: goal.id for goal in self.list_goals(state)[::-1] for plan in self._list_plans(goal, agent, state)
         }
         yield from sorted(needed.items(), key=lambda item: (item[1], str(item[0])))
-        used = {"add": ("pot",), "plate": ("pot",), "deliver": ("window",), "place": ("counter",)}
-        used["get"] = (*_STACKS, "counter")
+        used: dict[str, tuple[str, ...]] = {"add": ("pot",), "plate": ("pot",), "deliver": ("window",)}
+        used |= {"place": ("counter",), "get": (*_STACKS, "counter")}
         actions = [Action(v, (s,)) for v, kinds in used.items() for kind in kinds for s in self.kitchen.list(kind)]
         refuge = Action("go", (candidates.find_refuge(Cook(agent, state, self.kitchen)),))
         yield from ((action, None) for action in (*actions, refuge, WAIT) if action not in needed)

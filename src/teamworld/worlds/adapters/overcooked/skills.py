@@ -17,6 +17,8 @@ PRIMITIVES: Final = {"north": 0, "south": 1, "west": 2, "east": 3, "use": 4, "st
 MOVES: Final = {"north": grid.NORTH, "south": grid.SOUTH, "west": grid.WEST, "east": grid.EAST}
 #: Steps without a move or an effect after which an action ends.
 PATIENCE: Final = 10
+#: Steps after which an action that is not there yet ends: twice the longest way around.
+TIMEOUT: Final = 40
 #: Steps for which the first cook waits for another who is in its way, before it goes around or steps aside.
 YIELDS: Final = 3
 MEASURES: Final[Measures] = {
@@ -141,7 +143,7 @@ def judge(agent: AgentId, skill: MacroAction, before: KitchenState, after: Kitch
 
 
 def _judge_stuck(agent: AgentId, skill: MacroAction, after: KitchenState, kitchen: Kitchen) -> Result:
-    if skill.stuck < PATIENCE:
+    if skill.stuck < PATIENCE and skill.spent < TIMEOUT:
         return RUNNING
     ends = list_ends(skill.action, kitchen)
     blocker = next((other for other, cell in after.at.items() if other != agent and cell in ends), None)

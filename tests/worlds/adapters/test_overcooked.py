@@ -12,7 +12,7 @@ from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Entity, Fact, Facts, Plan
 from teamworld.testing import check_world
 from teamworld.worlds import registry
-from teamworld.worlds.adapters import AdapterWorld, package, picture
+from teamworld.worlds.adapters import AdapterWorld, picture
 from teamworld.worlds.adapters.overcooked import parallel_env
 from teamworld.worlds.adapters.overcooked.env import make_bare
 from teamworld.worlds.adapters.overcooked.levels import LEVELS
@@ -229,7 +229,7 @@ def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
     def missing(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr(package.importlib, "import_module", missing)
+    monkeypatch.setattr("teamworld.worlds.adapters.package.importlib.import_module", missing)
     with pytest.raises(UserError, match="teamworld\\[adapters\\]"):
         parallel_env("cramped_room")
 

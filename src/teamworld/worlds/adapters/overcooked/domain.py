@@ -75,15 +75,15 @@ class OvercookedDomain(Describer[KitchenState]):
 
     def truth(self, env: Any, before: KitchenState | None) -> KitchenState:  # noqa: ANN401  (an environment of any kind)
         """Return the state of the environment."""
-        now = env.env._env_state
+        arrays = env.env._env_state
         name_of = env.name_thing
-        at = {agent: (int(row), int(column)) for agent, (row, column) in zip(self.agents, now.agent_pos, strict=True)}
-        faces = {agent: FACINGS[int(facing)] for agent, facing in zip(self.agents, now.agent_dir, strict=True)}
-        hands = {agent: name_of(int(held[0])) for agent, held in zip(self.agents, now.agent_inv, strict=True)}
-        contents, timers = (now.extra_state[f"overcooked.pot_{part}"] for part in ("contents", "timer"))
+        at = {agent: (int(row), int(column)) for agent, (row, column) in zip(self.agents, arrays.agent_pos, strict=True)}
+        faces = {agent: FACINGS[int(facing)] for agent, facing in zip(self.agents, arrays.agent_dir, strict=True)}
+        hands = {agent: name_of(int(held[0])) for agent, held in zip(self.agents, arrays.agent_inv, strict=True)}
+        contents, timers = (arrays.extra_state[f"overcooked.pot_{part}"] for part in ("contents", "timer"))
         onions = [int((held != -1).sum()) for held in contents]
         pots = tuple(Pot(n, int(timer) if n >= FULL else 0) for n, timer in zip(onions, timers, strict=True))
-        lying = {c.id: name_of(int(now.object_state_map[self.kitchen.cell(c)])) for c in self.kitchen.list("counter")}
+        lying = {c.id: name_of(int(arrays.object_state_map[self.kitchen.cell(c)])) for c in self.kitchen.list("counter")}
         counters = {number: thing for number, thing in lying.items() if thing != NOTHING}
         state = KitchenState(at, faces, hands, pots, counters)
         return state if before is None else state.after(before)
@@ -211,19 +211,19 @@ class OvercookedDomain(Describer[KitchenState]):
         station, held = skills.station_of(action), state.hands.get(agent, NOTHING)
         facing = skills.find_move(at, self.kitchen.cell(station))
         counters, pots, delivered = dict(state.counters), list(state.pots), state.delivered
-        now = NOTHING
+        taken = NOTHING
         if action.verb == "get":
-            now = _STACKS.get(station.kind) or counters.pop(station.id)
+            taken = _STACKS.get(station.kind) or counters.pop(station.id)
         elif action.verb == "add":
             onions = pots[station.id].onions + 1
             pots[station.id] = Pot(onions, self.kitchen.cook_time if onions >= FULL else 0)
         elif action.verb == "plate":
-            pots[station.id], now = Pot(), SOUP
+            pots[station.id], taken = Pot(), SOUP
         elif action.verb == "place":
             counters[station.id] = held
         else:
             delivered += 1
-        faces, hands = {**state.faces, agent: facing}, {**state.hands, agent: now}
+        faces, hands = {**state.faces, agent: facing}, {**state.hands, agent: taken}
         return KitchenState(state.at, faces, hands, tuple(pots), dict(sorted(counters.items())), delivered)
 
     def _nearest(self, agent: AgentId, action: Action, state: KitchenState) -> Cell:

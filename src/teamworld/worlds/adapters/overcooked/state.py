@@ -132,7 +132,7 @@ class KitchenState:
 
     def after(self, before: KitchenState) -> KitchenState:
         """Return the state with the soups that were delivered since the moment before."""
-        taken = sum(was.is_full and not now.is_full for was, now in zip(before.pots, self.pots, strict=True))
+        taken = sum(old.is_full and not pot.is_full for old, pot in zip(before.pots, self.pots, strict=True))
         return replace(self, delivered=before.delivered + max(0, before.soups + taken - self.soups))
 
 

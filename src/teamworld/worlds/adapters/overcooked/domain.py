@@ -77,13 +77,16 @@ class OvercookedDomain(Describer[KitchenState]):
         """Return the state of the environment."""
         arrays = env.env._env_state
         name_of = env.name_thing
-        at = {agent: (int(row), int(column)) for agent, (row, column) in zip(self.agents, arrays.agent_pos, strict=True)}
+        at = {
+            agent: (int(row), int(column)) for agent, (row, column) in zip(self.agents, arrays.agent_pos, strict=True)
+        }
         faces = {agent: FACINGS[int(facing)] for agent, facing in zip(self.agents, arrays.agent_dir, strict=True)}
         hands = {agent: name_of(int(held[0])) for agent, held in zip(self.agents, arrays.agent_inv, strict=True)}
         contents, timers = (arrays.extra_state[f"overcooked.pot_{part}"] for part in ("contents", "timer"))
         onions = [int((held != -1).sum()) for held in contents]
         pots = tuple(Pot(n, int(timer) if n >= FULL else 0) for n, timer in zip(onions, timers, strict=True))
-        lying = {c.id: name_of(int(arrays.object_state_map[self.kitchen.cell(c)])) for c in self.kitchen.list("counter")}
+        cells = {counter.id: self.kitchen.cell(counter) for counter in self.kitchen.list("counter")}
+        lying = {number: name_of(int(arrays.object_state_map[cell])) for number, cell in cells.items()}
         counters = {number: thing for number, thing in lying.items() if thing != NOTHING}
         state = KitchenState(at, faces, hands, pots, counters)
         return state if before is None else state.after(before)

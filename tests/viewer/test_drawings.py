@@ -242,7 +242,7 @@ def test_what_was_seen_and_groups_are_those_of_the_world(browser: Page, files: d
             shown.evaluate(
                 "(data) => { teamworld.fake = data; }", {"static": static, "frames": frames, "style": land.STYLE}
             )
-            found = shown.evaluate(f"Array.from(teamworld.drawers.wildfire.memory(teamworld.fake, {who}, 6))")
+            found = shown.evaluate(f"Array.from(teamworld.fire.memory(teamworld.fake, {who}, 6))")
             assert found == cells, who
             assert 100 < sum(map(bool, cells)) < 3600
         units = land.team(static, frames[-1])

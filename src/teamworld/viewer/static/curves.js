@@ -9,49 +9,62 @@
       this.episode = episode;
       const own = drawer?.curves?.(episode) ?? [];
       const score = episode.reward?.length ? [{ name: "score", values: episode.reward, colour: "ink" }] : [];
-      this.rows = [...own, ...score].filter(({ values }) => values.length === episode.steps + 1);
+      this.rows = [...own, ...score]
+        .filter(({ values }) => values.length === episode.steps + 1)
+        .map((row) => ({ ...row, low: Math.min(0, ...row.values), high: Math.max(0, ...row.values) }));
       this.box = tw.byId("curves");
       this.canvas = tw.byId("curve");
       this.box.hidden = !this.rows.length || !episode.steps;
-      this.canvas.addEventListener("click", (event) => jump(Math.round(((event.offsetX - LEFT) / this.inner()) * episode.steps)));
+      this.canvas.addEventListener("click", (event) => jump(Math.round(((event.offsetX - LEFT) / (this.width - LEFT - RIGHT)) * episode.steps)));
       this.canvas.setAttribute("aria-label", `Curves over the steps: ${this.rows.map((row) => row.name).join(", ")}`);
     }
 
-    inner() {
-      return this.box.clientWidth - LEFT - RIGHT;
+    x(step) {
+      return LEFT + (step / this.episode.steps) * (this.width - LEFT - RIGHT);
+    }
+
+    y({ low, high }, value) {
+      return HIGH - BOTTOM - 3 - ((value - low) / (high - low || 1)) * (HIGH - TOP - BOTTOM - 6);
+    }
+
+    /** The curves themselves, kept until the width or the theme changes. */
+    lines(theme) {
+      const key = [this.width, theme.ink, window.devicePixelRatio].join();
+      if (this.paper?.key === key) return this.paper.canvas;
+      const canvas = document.createElement("canvas");
+      const pen = tw.fit(canvas, this.width, HIGH);
+      pen.strokeStyle = theme.line;
+      pen.strokeRect(LEFT + 0.5, TOP + 0.5, this.width - LEFT - RIGHT - 1, HIGH - TOP - BOTTOM - 1);
+      pen.lineWidth = 1.6;
+      for (const row of this.rows) {
+        pen.strokeStyle = theme[row.colour] ?? row.colour;
+        pen.beginPath();
+        row.values.forEach((value, step) => pen.lineTo(this.x(step), this.y(row, value)));
+        pen.stroke();
+      }
+      this.paper = { key, canvas };
+      return canvas;
     }
 
     draw(t, theme) {
       if (this.box.hidden) return;
-      const { steps } = this.episode;
-      const wide = this.inner();
-      const pen = tw.fit(this.canvas, this.box.clientWidth, HIGH);
-      pen.clearRect(0, 0, this.box.clientWidth, HIGH);
-      const x = (step) => LEFT + (step / steps) * wide;
-      pen.strokeStyle = theme.line;
-      pen.lineWidth = 1;
-      pen.strokeRect(LEFT + 0.5, TOP + 0.5, wide - 1, HIGH - TOP - BOTTOM - 1);
+      this.width = this.box.clientWidth;
+      const pen = tw.fit(this.canvas, this.width, HIGH);
+      pen.clearRect(0, 0, this.width, HIGH);
+      pen.drawImage(this.lines(theme), 0, 0, this.width, HIGH);
       pen.font = "11px system-ui, sans-serif";
-      pen.textBaseline = "alphabetic";
-      pen.textAlign = "left";
       let at = LEFT;
-      for (const { name, values, colour } of this.rows) {
-        const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
-        const y = (value) => HIGH - BOTTOM - 3 - ((value - low) / (high - low || 1)) * (HIGH - TOP - BOTTOM - 6);
-        pen.strokeStyle = pen.fillStyle = theme[colour] ?? colour;
+      for (const row of this.rows) {
+        pen.fillStyle = theme[row.colour] ?? row.colour;
         pen.beginPath();
-        values.forEach((value, step) => pen.lineTo(x(step), y(value)));
-        pen.lineWidth = 1.6;
-        pen.stroke();
-        pen.beginPath();
-        pen.arc(x(t), y(values[t]), 3, 0, 2 * Math.PI);
+        pen.arc(this.x(t), this.y(row, row.values[t]), 3, 0, 2 * Math.PI);
         pen.fill();
-        const words = `${name} ${Math.round(values[t] * 100) / 100}  (${Math.round(low)} to ${Math.round(high)})`;
+        const words = `${row.name} ${Math.round(row.values[t] * 100) / 100}  (${Math.round(row.low)} to ${Math.round(row.high)})`;
         pen.fillText(words, at, 11);
         at += pen.measureText(words).width + 22;
       }
       pen.fillStyle = theme.ink;
-      pen.fillRect(x(t) - 0.5, TOP, 1, HIGH - TOP - BOTTOM);
+      pen.fillRect(this.x(t) - 0.5, TOP, 1, HIGH - TOP - BOTTOM);
     }
   }
 

@@ -16,6 +16,7 @@
       this.layer = this.layers[0]?.id ?? null;
       this.key = tw.byId("key");
       this.key.hidden = !this.drawer?.key;
+      this.kept = new Map(); // rows of the key, by their words
     }
 
     /** Fill the box that the page has for it; false if nothing changed. */
@@ -61,16 +62,23 @@
     /** Write the key anew: rows of {head}, or {words, samples, soft}, whose samples are colours or drawn by a call. */
     writeKey() {
       if (this.key.hidden || !this.shown) return;
-      this.key.replaceChildren(...this.drawer.key(this.shown, this.episode).map((row) => {
-        if (row.head) return tw.el("h2", null, row.head);
-        const samples = (row.samples ?? []).map((sample) => {
-          if (typeof sample === "string") return tw.el("i", { css: { background: sample } });
-          const canvas = tw.el("canvas");
-          sample(tw.fit(canvas, 18, 18), 18);
-          return canvas;
-        });
-        return tw.el("p", { class: row.soft ? "soft" : null }, tw.el("span", { class: "samples" }, samples), tw.el("span", null, row.words));
-      }));
+      const rows = this.drawer.key(this.shown, this.episode).map((row) => {
+        if (!row.soft) return this.keyRow(row);
+        if (!this.kept.has(row.words)) this.kept.set(row.words, this.keyRow(row)); // these explain and do not change
+        return this.kept.get(row.words);
+      });
+      this.key.replaceChildren(...rows);
+    }
+
+    keyRow({ head, words, samples = [], soft }) {
+      if (head) return tw.el("h2", null, head);
+      const drawn = samples.map((sample) => {
+        if (typeof sample === "string") return tw.el("i", { css: { background: sample } });
+        const canvas = tw.el("canvas");
+        sample(tw.fit(canvas, 18, 18), 18);
+        return canvas;
+      });
+      return tw.el("p", { class: soft ? "soft" : null }, tw.el("span", { class: "samples" }, drawn), tw.el("span", null, words));
     }
 
     /** Place in the team of the agent at a point of the canvas, null if there is none. */

@@ -88,7 +88,7 @@ def frame(
     picture = Image.fromarray(sheet)
     pen = ImageDraw.Draw(picture)
     for right, down, number in numbers:
-        pen.text((right, down), str(number), INK, _font(sizes.badge), "mm")
+        pen.text((right, down), str(number), INK, _font(sizes.badge), "mm", stroke_width=2, stroke_fill=PAPER)
     _draw_scale(pen, static, sizes)
     for line, (right, down) in zip(lines, places, strict=True):
         at = right + (sizes.sample + 3) * len(line.samples) + 4 * bool(line.samples)

@@ -7,69 +7,25 @@
   const STATES = ["free", "carried", "safe", "dead"];
   const COMPASS = ["E", "SE", "S", "SW", "W", "NW", "N", "NE"];
   const [TEAM, TRUTH] = ["team", "truth"];
-  const starts = new WeakMap();
-  const memories = new WeakMap();
   let land = null;
 
   const rgb = ([red, green, blue]) => `rgb(${red},${green},${blue})`;
   const burns = (code) => code === IGNITED || code === ON_FIRE;
 
-  /** The codes of all cells at the start, row by row. */
-  function untouched(episode) {
-    if (!starts.has(episode)) starts.set(episode, Uint8Array.from(episode.static.land.join(""), (digit) => parseInt(digit, 16)));
-    return starts.get(episode);
-  }
+  const HOUSE = 14;
+  const houses = new WeakMap();
 
-  /** The codes of all cells at a moment. */
-  function codes(frame, episode) {
-    const cells = untouched(episode).slice();
-    for (let k = 0; k < frame.land.length; k += 3) cells.fill(frame.land[k + 2], frame.land[k], frame.land[k] + frame.land[k + 1]);
-    return cells;
-  }
-
-  // ---- what was seen: as the world's sightings have it, worked out from where the agents were
-
-  /** Whole numbers from one to another in so many steps, halves upward. */
-  const along = (from, to, k, steps) => from + Math.floor((2 * (to - from) * k + steps) / (2 * steps));
-
-  /** Call back for each cell that an agent sees who went straight from one cell to another. */
-  function sweep([x0, y0], [x1, y1], reach, size, call) {
-    if (y0 > y1) [x0, y0, x1, y1] = [x1, y1, x0, y0];
-    const steps = Math.max(Math.abs(x1 - x0), y1 - y0, 1);
-    for (let k = 0; k <= steps; k++) {
-      const [x, y] = [along(x0, x1, k, steps), along(y0, y1, k, steps)];
-      for (let row = Math.max(0, y - reach); row <= Math.min(size - 1, y + reach); row++)
-        for (let column = Math.max(0, x - reach); column <= Math.min(size - 1, x + reach); column++) call(row * size + column);
-    }
-  }
-
-  /** What the team, or the agent in a place of it, has seen until moment t: codes as they were when last seen, 0 if never. */
-  function memory(episode, who, t) {
-    const { size, kinds } = episode.static;
-    let kept = memories.get(episode);
-    if (!kept || kept.who !== who || kept.t > t) kept = { who, t: -1, cells: new Uint8Array(size * size) };
-    memories.set(episode, kept);
-    while (kept.t < t) {
-      kept.t += 1;
-      const frame = episode.frames[kept.t];
-      const before = episode.frames[Math.max(0, kept.t - 1)];
-      const now = codes(frame, episode);
-      for (const [x, y, state] of frame.civilians) if (state !== CARRIED && state !== DEAD) now[y * size + x] = CIVILIAN_CODE;
-      frame.agents.forEach((place, agent) => {
-        if (!place || (who !== null && who !== agent)) return;
-        const reach = episode.style.sees[kinds[agent]][0];
-        sweep(before.agents[agent] ?? place, place, reach, size, (cell) => (kept.cells[cell] = now[cell]));
-      });
-    }
-    return kept.cells;
+  function countHouses(episode) {
+    if (!houses.has(episode)) houses.set(episode, tw.fire.untouched(episode).filter((code) => code === HOUSE).length);
+    return houses.get(episode);
   }
 
   const whose = (layer) => (layer === TEAM || layer === TRUTH ? null : Number(layer));
 
   /** The codes that are shown, and which of them were seen (null: all). */
   function shown(moment, episode) {
-    const seen = memory(episode, whose(moment.layer ?? TRUTH), moment.t);
-    return (moment.layer ?? TRUTH) === TRUTH ? { cells: codes(moment.frame, episode), seen } : { cells: seen, seen: null };
+    const seen = tw.fire.memory(episode, whose(moment.layer ?? TRUTH), moment.t);
+    return (moment.layer ?? TRUTH) === TRUTH ? { cells: tw.fire.codes(moment.frame, episode), seen } : { cells: seen, seen: null };
   }
 
   // ---- the map
@@ -104,14 +60,21 @@
     const picked = pick(cells, fixed.size, side, style.rank);
     const light = lights(fixed, style);
     const points = fixed.relief?.length ?? 0;
-    picked.forEach((cell, at) => {
+    const onLattice = Uint16Array.from({ length: fixed.size }, (_, at) => Math.floor((at * points) / fixed.size));
+    const isPlain = style.colours.map((_, code) => !light || style.plain.includes(code));
+    const { data } = image;
+    for (let at = 0; at < picked.length; at++) {
+      const cell = picked[at];
       const code = cells[cell];
-      const [row, column] = [Math.floor(cell / fixed.size), cell % fixed.size];
-      const lit = light && !style.plain.includes(code) ? light[Math.floor((row * points) / fixed.size) * points + Math.floor((column * points) / fixed.size)] : 1;
+      const column = cell % fixed.size;
+      const lit = isPlain[code] ? 1 : light[onLattice[(cell - column) / fixed.size] * points + onLattice[column]];
       const haze = seen && !seen[cell] ? style.haze * (burns(code) ? 0.5 : 1) : 0;
-      for (let part = 0; part < 3; part++) image.data[4 * at + part] = tw.between(style.colours[code][part] * lit, style.colours[0][part], haze);
-      image.data[4 * at + 3] = 255;
-    });
+      for (let part = 0; part < 3; part++) {
+        const colour = style.colours[code][part] * lit;
+        data[4 * at + part] = haze ? tw.between(colour, style.colours[0][part], haze) : colour;
+      }
+      data[4 * at + 3] = 255;
+    }
     pen.putImageData(image, 0, 0);
     land = { episode, key, canvas };
     return canvas;
@@ -313,8 +276,8 @@
     }
     if (frame.counts) {
       const [burning, caught, lost, cut] = frame.counts;
-      const houses = untouched(episode).filter((code) => code === 14).length;
-      if (houses) rows.push({ samples: [rgb(style.colours[14])], words: `${houses - lost} of ${tw.plural(houses, "house")}` });
+      const all = countHouses(episode);
+      if (all) rows.push({ samples: [rgb(style.colours[HOUSE])], words: `${all - lost} of ${tw.plural(all, "house")}` });
       rows.push({ head: "fire" });
       rows.push({ samples: [rgb(style.colours[ON_FIRE])], words: `${tw.plural(burning, "cell")} burn${burning === 1 ? "s" : ""}, ${caught} caught` });
       rows.push({ samples: [rgb(style.colours[16])], words: `${tw.plural(cut, "tree")} cut` });
@@ -374,12 +337,10 @@
       const blow = field?.[Math.floor((row * field.length) / side)]?.[Math.floor((column * field.length) / side)];
       return blow ? [...lines, `wind ${speed(blow)}`] : lines;
     },
-    /** For tests: what was seen, and how units are grouped. */
-    memory,
-    groups,
+    groups, // for tests
     /** The picture in words. */
     words(moment, episode) {
-      const cells = codes(moment.frame, episode);
+      const cells = tw.fire.codes(moment.frame, episode);
       const count = [IGNITED, ON_FIRE, BURNT_OUT].map((code) => `${cells.filter((one) => one === code).length} ${episode.style.meanings[code]}`);
       const alive = moment.frame.agents.filter(Boolean).length;
       const side = episode.static.size;

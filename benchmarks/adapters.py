@@ -4,6 +4,7 @@ Both get the same seeds and the same random actions. Steps of the bare package a
 each; what is reported is CPU time. The adapter is played through its array interface.
 
     python benchmarks/adapters.py [--steps 10000] [--levels ...]
+    python benchmarks/adapters.py --finished 20 --levels rware-tiny-2ag-v2    # what methods finish, of so many seeds
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from teamworld.episode.compatibility import DoesNotApply
+from teamworld.record import EpisodeEnd
+from teamworld.testing.episodes import Scenario, play
 from teamworld.worlds.adapters.gymnasium_team import GymnasiumTeam, make_registered
 from teamworld.worlds.adapters.lbf.env import parallel_env as lbf
 from teamworld.worlds.adapters.overcooked.env import OvercookedEnv, make_bare
@@ -29,6 +33,9 @@ LEVELS = {
     "rware-small-4ag-v2": ("rware", rware),
     **dict.fromkeys(KITCHENS, ("cogrid", overcooked)),
 }
+METHODS = ("greedy", "random", "drwell", "coela", "hmas2", "camon", "embodied", "cobel")
+#: Steps of one, then of the other.
+TURN = 100
 
 
 class BareKitchen:
@@ -45,10 +52,6 @@ class BareKitchen:
     def step(self, action: list[int]) -> tuple[list[Any], list[float], bool, bool, Any]:
         observations, rewards, _, truncations, infos = self.env.step(dict(enumerate(action)))
         return [*observations.values()], [*rewards.values()], False, truncations[0], infos
-
-
-#: Steps of one, then of the other.
-TURN = 100
 
 
 class BareEpisodes:
@@ -104,11 +107,33 @@ def count_differences(bare: list[Any], adapted: list[Any]) -> int:
     return differences
 
 
+def print_finished(levels: list[str], seeds: int) -> None:
+    """Print for each level and method how many episodes were finished, and the mean steps."""
+    print(f"| level | {' | '.join(METHODS)} |\n| --- |{' --- |' * len(METHODS)}")
+    for level in levels:
+        cells = []
+        for method in METHODS:
+            world = {"lbforaging": "lbf", "rware": "rware", "cogrid": "overcooked"}[LEVELS[level][0]]
+            try:
+                played = [play(method, Scenario(world, level, seed, None), {}).events[-1] for seed in range(seeds)]
+            except DoesNotApply:
+                cells.append("does not apply")
+                continue
+            ends = [event for event in played if isinstance(event, EpisodeEnd)]
+            done = sum(event.reason == "all_done" for event in ends)
+            cells.append(f"{done} ({sum(event.step for event in ends) / seeds:.0f})")
+        print(f"| `{level}` | {' | '.join(cells)} |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=10_000)
     parser.add_argument("--levels", nargs="*", default=[*LEVELS])
+    parser.add_argument("--finished", type=int, help="play so many seeds with each method instead")
     options = parser.parse_args()
+    if options.finished:
+        print_finished(options.levels, options.finished)
+        return
     print(f"{'level':30} {'steps':>7} {'different':>9} {'bare us':>9} {'adapter us':>10} {'overhead':>8}")
     for level in options.levels:
         package, make = LEVELS[level]

@@ -22,6 +22,8 @@ PAGES = [
     "docs/reference/worlds/cube.md",
     "docs/reference/worlds/rooms.md",
     "docs/reference/worlds/household.md",
+    "docs/reference/worlds/lbf.md",
+    "docs/reference/worlds/rware.md",
     "docs/reference/worlds/wildfire.md",
     "docs/reference/worlds/wildfire-land.md",
     "docs/reference/worlds/wildfire-units.md",

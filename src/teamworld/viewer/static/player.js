@@ -118,6 +118,7 @@
 
     recolour() {
       this.theme = tw.theme();
+      this.stage.kept.clear();
       this.redraw();
     }
 

@@ -125,7 +125,7 @@ class _Line(NamedTuple):
 
     words: str
     samples: tuple[Any, ...] = ()
-    """Codes of cells, names of shapes, or an arrow's [x, y]."""
+    """Codes of cells, names of shapes, an arrow's [x, y], or the width of a frame as (pixels,)."""
     strong: bool = False
 
 
@@ -151,6 +151,10 @@ def _key(static: Static, snapshot: Snapshot, fog: bool) -> list[_Line]:
     names = ("free", "carried", "safe", "dead")
     words = ", ".join(f"{states.count(k)} {name}" for k, name in enumerate(names) if k in states)
     lines.append(_Line(words or "no civilians", ("civilian",), strong=True))
+    if static["targets"]:
+        lines.append(_Line("trees to cut", ((1,),)))
+    if static["target"]:
+        lines.append(_Line("bring people here", ((3,),)))
     for codes, words in STYLE["legend"]:
         if fog or codes != [0]:
             lines.append(_Line(words, tuple(codes)))
@@ -178,6 +182,9 @@ def _draw_samples(sheet: Pixels, line: _Line, place: tuple[int, int], sizes: Siz
         elif isinstance(sample, list):
             full = [15 * part / (hypot(*sample) or 1) for part in sample]  # here only the direction is told
             draw_arrow(sheet, x + size / 2, y + size / 2, full, size * 1.3)
+        elif isinstance(sample, tuple):
+            sheet[y : y + size, x : x + size] = INK
+            sheet[y + sample[0] : y + size - sample[0], x + sample[0] : x + size - sample[0]] = PAPER
         else:
             sheet[y : y + size, x : x + size] = SOFT
             sheet[y + 1 : y + size - 1, x + 1 : x + size - 1] = COLOURS[sample]

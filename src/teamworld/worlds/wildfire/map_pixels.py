@@ -102,7 +102,7 @@ def draw_map(static: Static, snapshot: Snapshot, codes: Codes, seen: Codes | Non
     pixels = paint_land(static, codes, seen, part)
     if part.side >= 2 * WIND_SIDE and part.cells == len(codes):
         _draw_wind(pixels, static)
-    _draw_targets(pixels, static, part)
+    _draw_targets(pixels, static, part, sizes)
     numbers: list[tuple[float, float, int]] = []
     for units in (people(snapshot), team(static, snapshot)):
         shown = [unit for unit in units if part.near(unit.x, unit.y)]
@@ -208,10 +208,13 @@ def outline(pixels: Pixels, box: tuple[float, float, float, float], thick: int, 
         pixels[rows, columns] = colour
 
 
-def _draw_targets(pixels: Pixels, static: Static, part: Part) -> None:
+def _draw_targets(pixels: Pixels, static: Static, part: Part, sizes: Sizes) -> None:
     """Draw a rim round the cells to cut, and a larger one round the place where to bring people."""
     half = max(part.cell / 2, 4.0)
-    for places, far, thick in ((static["targets"], half, 1 + int(half > 5)), ([static["target"]], 2.2 * half, 3)):
+    for places, far, thick in (
+        (static["targets"], half, 1 + int(half > 5)),
+        ([static["target"]], max(2.2 * half, 0.7 * sizes.several), 3),
+    ):
         for cell in filter(None, places):
             x, y = part.spot(*cell)
             outline(pixels, (x - far, y - far, x + far, y + far), thick, INK)

@@ -126,7 +126,7 @@
   function targets(pen, map, { targets: cells, target }) {
     const half = Math.max(map.cell / 2, 4);
     pen.strokeStyle = "#000000";
-    for (const [places, far, thick] of [[cells, half, 1.6], [target ? [target] : [], half * 2.2, 3]]) {
+    for (const [places, far, thick] of [[cells, half, 1.6], [target ? [target] : [], Math.max(half * 2.2, map.symbol), 3]]) {
       pen.lineWidth = thick;
       for (const place of places) {
         const [x, y] = map.spot(...place);
@@ -285,7 +285,14 @@
     }
     rows.push({ head: "map" });
     for (const [group, words] of style.legend) rows.push({ samples: group.map((code) => rgb(style.colours[code])), words, soft: true });
-    if (fixed.wind) rows.push({ samples: [(pen, size) => arrow(pen, size / 2, size / 2, [15, 0], size, rgb(style.wind))], words: "wind, longer is stronger", soft: true });
+    const frameOf = (thick) => (pen, size) => {
+      pen.strokeStyle = moment.theme.ink;
+      pen.lineWidth = thick;
+      pen.strokeRect(3, 3, size - 6, size - 6);
+    };
+    if (fixed.targets.length) rows.push({ samples: [frameOf(1.4)], words: "trees to cut", soft: true });
+    if (fixed.target) rows.push({ samples: [frameOf(3)], words: "where people are brought", soft: true });
+    if (fixed.wind) rows.push({ samples: [(pen, size) => arrow(pen, size / 2, size / 2, [15, 0], size, moment.theme.ink)], words: "wind, longer is stronger", soft: true });
     if (fixed.relief) rows.push({ words: "light from the north-west shows the relief", soft: true });
     rows.push({ words: "×3: three stand together", soft: true });
     return rows;

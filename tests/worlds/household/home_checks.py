@@ -132,7 +132,7 @@ def out_of_reach(home: Home) -> list[str]:
         x, z = floor.middle(floor.cell(door.x, door.z))
         messages += [f"door {door.id} is blocked"] * (abs(x - door.x) > 0.06 or abs(z - door.z) > 0.06)
     for node in home.nodes.values():
-        if not (node.grabbable or node.name in SEARCHED or node.name in GOAL_ROOMS):
+        if not (node.grabbable or node.surface or node.container):
             continue
         if not floor.reach(Point(node.box.x, node.box.z), node.id):
             messages.append(f"{node.name} {node.id} is cut off")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from teamworld.worlds.household.homes.furnishing import GOAL_ROOMS, TASKS
+from teamworld.worlds.household.homes.furnishing import TASKS
 from teamworld.worlds.household.homes.home import SEARCHED, Box, Episode, Home, NodeId, Point, close
 from teamworld.worlds.household.homes.placement import PLACEMENTS, Place, Rule
 from teamworld.worlds.household.pathfinding import Floor

@@ -292,6 +292,10 @@ def test_a_plan_names_levels_in_their_order_and_counts_its_work() -> None:
     assert (WildfirePlan().limit("full_game"), earlier.limit("full_game")) == (300, 120)
     with pytest.raises(UserError, match="one edition at a time, got .*@2025 and full_game"):
         plan(PaperOptions(level=[f"{CUT}@2025", "full_game"]))
+    brief = plan(PaperOptions(seeds=2, level=[FIRE, CUT], references=[FIRE], method=["drwell"]))
+    assert brief.size == (8 + 3) * 2
+    with pytest.raises(UserError, match="some of the levels that are run"):
+        plan(PaperOptions(level=[CUT], references=[FIRE]))
     with pytest.raises(UserError, match="no edition '2024'"):
         plan(PaperOptions(level=[f"{CUT}@2024"]))
     with pytest.raises(UserError, match="none of the 17 presets; did you mean"):

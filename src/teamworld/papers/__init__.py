@@ -40,6 +40,8 @@ class PaperOptions:
             another one NAME@2025 or NAME@2026. [default: all]
         method: wildfire: methods to run beside the paper's: drwell, zero_shot; cwah: the rows of the table, by
             method. [default: wildfire neither, cwah all]
+        references: wildfire only: the levels on which only the reference teams play: doing nothing, scripted, random.
+            [default: none]
         talk: wildfire only: native or equal, see: teamworld run --help. [default: native]
         data: cwah only: folder, or pickle, of the official test set, which is not part of this package.
         episodes: cwah only: official, or episodes of our own generator: dev:NUMBER (to tune on), test:NUMBER (to
@@ -54,6 +56,7 @@ class PaperOptions:
     step_time: float | None = None
     level: list[str] | None = None
     method: list[str] | None = None
+    references: list[str] | None = None
     talk: str | None = None
     data: Path | None = None
     episodes: str | None = None
@@ -68,6 +71,7 @@ _OWNERS: dict[str, tuple[PaperName, ...]] = {
     "step_time": ("drwell",),
     "level": ("wildfire",),
     "method": ("wildfire", "cwah"),
+    "references": ("wildfire",),
     "talk": ("wildfire",),
     "data": ("cwah",),
     "episodes": ("cwah",),

@@ -39,8 +39,10 @@ from teamworld.report.tables import talk as describe_talk
 from teamworld.worlds.wildfire.levels import PRESETS, Edition, Level, describe_level, level_for
 from teamworld.worlds.wildfire.physics import best_score
 
-#: What is always run: a team that does nothing, the scripted one, a random one, and the methods of the paper.
-METHODS: Final = (IDLE, SCRIPTED, "random", "coela", "camon", "hmas2", "embodied")
+#: The reference teams: one that does nothing, the scripted one, a random one.
+REFERENCES: Final = (IDLE, SCRIPTED, "random")
+#: What is run on each level unless the reference teams alone are asked for: those, and the methods of the paper.
+METHODS: Final = (*REFERENCES, "coela", "camon", "hmas2", "embodied")
 #: What can be run beside them.
 OTHER_METHODS: Final = ("drwell", "zero_shot")
 _REASONER: Final = "built-in rules, no language model"
@@ -58,19 +60,29 @@ class WildfirePlan(PaperPlan):
     """Of all levels."""
     others: tuple[str, ...] = ()
     """Further methods, of ``OTHER_METHODS``."""
+    references: tuple[str, ...] = ()
+    """The levels on which only the reference teams play."""
     talk: MessageProtocol = "native"
     cap: int | None = None
     """Most steps of an episode; None: the level's own limit."""
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """All that is run on each level."""
+        """All that is run where not only the reference teams play."""
         return (*METHODS, *self.others)
 
     @property
     def size(self) -> int:
         """Episodes in all."""
-        return len(self.levels) * len(self.methods) * self.seeds
+        teams = [len(methods) for level in self.levels for _, methods in self.cells(level)]
+        return sum(teams) * self.seeds
+
+    def cells(self, level: str) -> list[tuple[str, tuple[str, ...]]]:
+        """Return the run folders of a level, each with its methods."""
+        full = self.played(level).full_name
+        if level in self.references:
+            return [(f"{full}-references", REFERENCES)]
+        return [(full, METHODS), *((f"{full}-{method}", (method,)) for method in self.others)]
 
     def played(self, level: str) -> Level:
         """Return a level in the edition that is played."""
@@ -87,8 +99,7 @@ class WildfirePlan(PaperPlan):
         talks: list[str] = []
         for level in self.levels:
             episodes: list[EpisodeScore] = []
-            full = self.played(level).full_name
-            for name, methods in ((full, METHODS), *((f"{full}-{method}", (method,)) for method in self.others)):
+            for name, methods in self.cells(level):
                 folder = RunFolder(out / "runs" / name)
                 episodes += self._play(folder, level, methods, progress)
                 talks.append(describe_talk(folder.experiment()))
@@ -134,7 +145,10 @@ def plan(options: PaperOptions, terminal: Terminal | None = None) -> WildfirePla
     """
     chosen = QUICK if options.quick else WildfirePlan()
     levels, edition = _read_levels(options.level) if options.level else (chosen.levels, chosen.edition)
-    others = options.method or ()
+    others, references = options.method or (), options.references or ()
+    for level in references:
+        if level not in levels:
+            raise UserError(f"--references takes some of the levels that are run{suggest(level, list(levels))}")
     for method in others:
         if method not in OTHER_METHODS:
             raise UserError(
@@ -148,6 +162,7 @@ def plan(options: PaperOptions, terminal: Terminal | None = None) -> WildfirePla
         seeds=options.seeds or chosen.seeds,
         levels=tuple(level for level in PRESETS if level in levels),
         edition=edition,
+        references=tuple(level for level in PRESETS if level in references),
         others=tuple(method for method in OTHER_METHODS if method in others),
         talk=protocol,
     )

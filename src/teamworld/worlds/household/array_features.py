@@ -7,7 +7,7 @@ nothing in its arrays depends on what is hidden.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from math import cos, radians, sin
 from typing import TYPE_CHECKING, Final
 
@@ -136,9 +136,9 @@ class Table:
         rows[known, _KNOWN] = 1.0
         nodes = list(view & self._mine)
         self._fill(state, agent, nodes, rows)
-        close = self._close(state, agent, nodes)
+        close, handled = self._close(state, agent, nodes, (REACH, REACH + physics.TOLERANCE))
         rows[[self.row[node] for node in close], _CLOSE] = 1.0
-        return out, self._mask(state, agent, known, close if state.rules.mode == "strict" else nodes)
+        return out, self._mask(state, agent, known, handled if state.rules.mode == "strict" else nodes)
 
     def truth(self, state: State) -> Floats:
         """Return the whole moment: OWN of each agent, then ROWS x FEATURES as if all were seen, by nobody."""
@@ -180,8 +180,8 @@ class Table:
             "parent": (self.row.get(place[1], -1) + 1) / ROWS,
         }
 
-    def _close(self, state: State, agent: AgentId, nodes: list[NodeId]) -> list[NodeId]:
-        """Return which of some nodes are CLOSE: ``State.close``, of all at once."""
+    def _close(self, state: State, agent: AgentId, nodes: list[NodeId], reaches: Sequence[float]) -> list[list[NodeId]]:
+        """Return for each distance which of some nodes are as near as CLOSE demands: ``State.close`` at once."""
         seen = [self.row[node] for node in nodes]
         x, z, width, depth = self._boxes[seen].T
         swung = state.opened & self._swinging
@@ -190,14 +190,18 @@ class Table:
                 x[k], z[k], width[k], depth[k] = _flat(state.reached_box(node))
         at = state.points[agent]
         across, along = abs(at.x - x), abs(at.z - z)
-        is_close = np.zeros(len(nodes), np.bool_)
+        away = np.full(len(nodes), np.inf)
         for wide, deep in ((width, depth), (BODY[0], BODY[2])):
             right, ahead = np.maximum(across - wide / 2, 0.0), np.maximum(along - deep / 2, 0.0)
-            is_close |= right * right + ahead * ahead <= REACH * REACH
-        is_close &= (across * across + along * along <= FAR * FAR) & ~self._never[seen]
-        close = {node for node, near in zip(nodes, is_close.tolist(), strict=True) if near}
-        inside = {node for node in self._loose.intersection(nodes) if self._searched(state, node) in close}
-        return [node for node in nodes if node in close or node in inside]
+            away = np.minimum(away, right * right + ahead * ahead)
+        away[(across * across + along * along > FAR * FAR) | self._never[seen]] = np.inf
+        places = {node: self._searched(state, node) for node in self._loose.intersection(nodes)}
+        near = []
+        for reach in reaches:
+            close = [nodes[k] for k in np.flatnonzero(away <= reach * reach).tolist()]
+            more = [node for node, container in places.items() if container in close and node not in close]
+            near.append(close + more)
+        return near
 
     def _searched(self, state: State, node: NodeId) -> NodeId | None:
         """Return the container that is searched in which a node lies directly, if it does."""

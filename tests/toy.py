@@ -125,6 +125,8 @@ class ToyWorld:
     unable: Mapping[int, Collection[AgentId]] = field(default_factory=dict)
     near: Mapping[AgentId, Collection[AgentId]] | None = None
     orders: list[dict[AgentId, Action]] = field(default_factory=list)
+    ends: Collection[str] = ()
+    """Reasons of failure that end a plan."""
 
     danger: DangerRules | None = None
     entities: Sequence[Entity] | None = None
@@ -198,6 +200,9 @@ class ToyWorld:
     @property
     def beliefs(self) -> BeliefRules:
         return NoConflicts(self.goals)
+
+    def ends_plan(self, action: Action, reason: str) -> bool:
+        return reason in self.ends
 
     def plan_scripted_team(
         self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]

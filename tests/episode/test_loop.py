@@ -128,9 +128,10 @@ def test_actions_that_cannot_start_are_passed_over_at_no_cost(tmp_path: Path) ->
     assert len(of(events, PlanEnd)) == 1
 
 
-def test_three_failures_in_a_row_end_a_plan_and_abort_ends_it_at_once(tmp_path: Path) -> None:
-    for on_failure, expected in (("continue", 3), ("abort", 1)):
-        world = ToyWorld(agents=("a",), jobs=((1, 1), (9, 1)), horizon=3)
+def test_three_failures_in_a_row_end_a_plan_and_one_that_the_plan_or_the_world_names(tmp_path: Path) -> None:
+    rules = (("continue", "job_gone", 3), ("default", "job_gone", 1), ("default", "late", 3), ("abort", "late", 1))
+    for on_failure, reason, expected in rules:
+        world = ToyWorld(agents=("a",), jobs=((1, 1), (9, 1)), horizon=3, ends={reason})
         done = work(0)
         plans = iter([Plan((done,), "job_0"), Plan((done,) * 5, "job_0", on_failure)])  # type: ignore[arg-type]
 

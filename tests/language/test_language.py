@@ -60,7 +60,7 @@ plans = st.builds(
     Plan,
     st.lists(actions, max_size=5).map(tuple),
     st.none() | free_names,
-    st.sampled_from(["continue", "abort"]),
+    st.sampled_from(["default", "continue", "abort"]),
 )
 
 

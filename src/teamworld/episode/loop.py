@@ -227,7 +227,7 @@ class Episode:
         if plan.goal is not None and goal is None:
             raise ValueError(f"{agent} took up a plan for an unknown goal: {plan}")
         simulated = dry_run(plan, view, self._world.domain)
-        self._executions[agent] = PlanExecution(self._plans, plan)
+        self._executions[agent] = PlanExecution(self._plans, plan, self._world.domain.ends_plan)
         self._recorder.record(
             PlanStart(
                 agent=agent,

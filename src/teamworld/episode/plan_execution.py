@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from teamworld.language import Action, Plan
@@ -21,25 +22,35 @@ class Ending(NamedTuple):
 
 
 class PlanExecution:
-    """A plan that an agent carries out."""
+    """A plan that an agent carries out.
 
-    def __init__(self, number: int, plan: Plan) -> None:
+    Args:
+        number: Which plan of the episode it is.
+        plan: What to do.
+        ends_plan: Returns whether an action that failed for some reason leaves the rest without a base; see
+            ``Domain.ends_plan``.
+    """
+
+    def __init__(
+        self, number: int, plan: Plan, ends_plan: Callable[[Action, str], bool] = lambda *failed: False
+    ) -> None:
         self.number = number
         self.plan = plan
+        self._ends_plan = ends_plan
         self.done = 0
         """Actions done so far."""
         self.started = False
         """The next action runs already."""
         self._next = 0
         self._failures = 0
+        self._is_cut_short = False
         self._in_a_row = 0
         self._last_failure = ""
 
     @property
     def action(self) -> Action | None:
         """The action that runs or comes next; None when the plan is over."""
-        aborted = self._failures and self.plan.on_failure == "abort"
-        if aborted or self._in_a_row >= MOST_FAILURES or self._next >= len(self.plan.actions):
+        if self._is_cut_short or self._in_a_row >= MOST_FAILURES or self._next >= len(self.plan.actions):
             return None
         return self.plan.actions[self._next]
 
@@ -56,7 +67,7 @@ class PlanExecution:
             self._in_a_row = 0
             self._advance()
         else:
-            self._fail(outcome.reason)
+            self._fail(outcome.word)
 
     def ending(self, goal_done: bool) -> Ending:
         """Return how the plan ended by itself."""
@@ -69,6 +80,9 @@ class PlanExecution:
         return Ending("success", "done")
 
     def _fail(self, reason: str) -> None:
+        rule = self.plan.on_failure
+        failed = self.plan.actions[self._next]
+        self._is_cut_short = rule == "abort" or (rule == "default" and self._ends_plan(failed, reason))
         self._failures += 1
         self._in_a_row += 1
         self._last_failure = reason

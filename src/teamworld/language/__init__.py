@@ -30,6 +30,7 @@ from teamworld.language.terms import Entity as Entity
 from teamworld.language.terms import Fact as Fact
 from teamworld.language.terms import Facts as Facts
 from teamworld.language.terms import GoalId as GoalId
+from teamworld.language.terms import OnFailure as OnFailure
 from teamworld.language.terms import Plan as Plan
 from teamworld.language.terms import Term as Term
 from teamworld.language.terms import Variable as Variable

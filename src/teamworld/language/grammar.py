@@ -15,10 +15,11 @@ from lark import Lark, Token, Transformer, Tree
 from lark.exceptions import UnexpectedInput, UnexpectedToken, VisitError
 
 from teamworld.errors import UserError
-from teamworld.language.terms import Action, Belief, Entity, Fact, Plan, Term, Variable
+from teamworld.language.terms import Action, Belief, Entity, Fact, OnFailure, Plan, Term, Variable
 
 _STARTS = ["entity", "term", "fact", "belief", "rule", "action", "plan"]
 _LONGEST = 20_000  # characters; longer texts are refused before the parser sees them
+_ON_FAILURE: dict[str, OnFailure] = {"abort": "abort", "proceed": "continue"}
 _READABLE = {
     "NAME": "a name",
     "STRING": "a quoted name",
@@ -115,8 +116,8 @@ class _Build(Transformer[Token, Any]):
     def plan(self, parts: list[Any]) -> Plan:
         goal = next((part[0] for part in parts if isinstance(part, tuple)), None)
         actions = tuple(part for part in parts if isinstance(part, Action))
-        abort = any(isinstance(part, Tree) and part.data == "abort" for part in parts)
-        return Plan(actions, goal, "abort" if abort else "continue")
+        ending = next((str(part.data) for part in parts if isinstance(part, Tree)), "")
+        return Plan(actions, goal, _ON_FAILURE.get(ending, "default"))
 
 
 @cache

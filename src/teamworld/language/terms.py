@@ -16,6 +16,8 @@ from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 AgentId: TypeAlias = str
 GoalId: TypeAlias = str
+#: What an action that fails does to its plan; by default the world's rules say.
+OnFailure: TypeAlias = Literal["default", "continue", "abort"]
 Cell: TypeAlias = tuple[int, int]  # (row, column), or whatever pair of integers a world places things on
 
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
@@ -146,12 +148,12 @@ class Plan:
 
     actions: tuple[Action, ...]
     goal: GoalId | None = None
-    on_failure: Literal["continue", "abort"] = "continue"
-    """Whether an action that fails is followed by the next one or ends the plan."""
+    on_failure: OnFailure = "default"
+    """Whether an action that fails is followed by the next one or ends the plan; by default the world's rules say."""
 
     def __str__(self) -> str:
         target = f"for {show(self.goal)} " if self.goal is not None else ""
-        ending = "" if self.on_failure == "continue" else " on failure abort"
+        ending = "" if self.on_failure == "default" else f" on failure {self.on_failure}"
         return f"plan {target}{{ {'; '.join(map(str, self.actions))} }}{ending}"
 
 

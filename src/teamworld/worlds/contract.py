@@ -108,7 +108,7 @@ class Outcome(NamedTuple):
     action: Action
     status: Literal["running", "done", "failed"]
     reason: str = ""
-    """Why it failed, in one of the world's words; empty otherwise."""
+    """Why it failed: one of the world's words, then perhaps a colon and an explanation; empty otherwise."""
     constraint: Constraint | None = None
     """The constraint that a failure was due to."""
     blocker: str | None = None
@@ -129,6 +129,11 @@ class Outcome(NamedTuple):
     """Where it stood when the step began; None in worlds without places, and in what the agent noticed."""
     aim: Term | None = None
     """The place that it tried to enter in this step; None where it tried none."""
+
+    @property
+    def word(self) -> str:
+        """The reason in one word."""
+        return self.reason.partition(":")[0]
 
 
 class GoalEvent(NamedTuple):
@@ -371,6 +376,15 @@ class Domain(Protocol):
 
     def estimate_steps(self, agent: AgentId, action: Action, facts: Facts) -> int:
         """Return the estimated number of steps that the action takes; 1 where its arguments do not fit its schema."""
+
+    def ends_plan(self, action: Action, reason: str) -> bool:
+        """Return whether an action that failed ends its plan, because what follows would work on a wrong base.
+
+        Args:
+            action: What failed, or could not start.
+            reason: Why, in one of the world's words.
+        """
+        return False
 
     def plan_scripted_team(
         self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]

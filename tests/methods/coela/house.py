@@ -127,6 +127,9 @@ class Rules:
             return Facts((*given, Fact(agent, "HOLD", action.args[0])))
         return given
 
+    def ends_plan(self, action: Action, reason: str) -> bool:
+        return False
+
     def plan_scripted_team(self, views: Mapping[str, View], running: Mapping[str, Plan]) -> Mapping[str, Plan]:
         return {}
 

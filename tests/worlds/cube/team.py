@@ -78,12 +78,18 @@ def follow(here: CubeWorld, plans: Mapping[AgentId, Plan]) -> list[StepResult]:
             view = here.view(agent)
             while agent not in view.running and actions:
                 action = actions.pop(0)
-                if view.check(action).ok:
+                verdict = view.check(action)
+                if verdict.ok:
                     orders[agent] = action
                     break
+                if here.domain.ends_plan(action, verdict.word):
+                    actions.clear()
         if not orders and not here.view("agent_0").running:
             break
         reports.append(here.step(orders))
+        for agent, outcome in reports[-1].outcomes.items():
+            if outcome.status == "failed" and here.domain.ends_plan(outcome.action, outcome.word):
+                left[agent].clear()
         if reports[-1].end_reason is not None:
             break
     return reports

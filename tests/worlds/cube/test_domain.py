@@ -11,12 +11,14 @@ from teamworld.errors import UserError
 from teamworld.language import Action, Facts, Plan, parse_plan, prototype
 from teamworld.worlds.contract import Goal
 from teamworld.worlds.cube import candidate_plans, geometry
+from teamworld.worlds.cube.actions import Controller
 from teamworld.worlds.cube.candidate_plans import pushed_state
 from teamworld.worlds.cube.domain import CubeDomain
 from teamworld.worlds.cube.levels import generate, layout_for
 from teamworld.worlds.cube.physics import step
 from teamworld.worlds.cube.state import make_state
 from teamworld.worlds.cube.symbolic_state import Square, SymbolicState, agent_name, read_state
+from teamworld.worlds.cube.world import CubeOptions
 from tests.worlds.cube.team import act, follow, state, world
 
 DOMAIN = CubeDomain()
@@ -50,6 +52,30 @@ states = st.builds(random_scene, st.integers(0, 10_000), st.sampled_from([1, 2, 
 
 
 # ---- goals
+
+
+@pytest.mark.parametrize(
+    ("order", "reason", "ends"),
+    [
+        ("move_to_block(0, left)", "timeout", True),
+        ("move_to_block(0, left)", "unreachable", True),
+        ("move_to_block(0, left)", "block_gone", False),
+        ("rendezvous(0, left)", "not_aligned", True),
+        ("rendezvous(0, left)", "timeout", False),
+        ("push_block(0, 1)", "insufficient_force", False),
+    ],
+)
+def test_a_failed_line_up_ends_a_plan_unless_as_in_the_paper(order: str, reason: str, ends: bool) -> None:
+    assert DOMAIN.ends_plan(act(order), reason) is ends
+    assert not CubeDomain(controller="paper").ends_plan(act(order), reason)
+
+
+@pytest.mark.parametrize(("controller", "moves"), [("spec", False), ("paper", True)])
+def test_who_did_not_reach_the_face_does_not_push_from_another_one(controller: Controller, moves: bool) -> None:
+    here = world(12, [(3, 5)], [W1], options=CubeOptions(controller=controller))
+    plan = Plan((act("move_to_block(0, left, 1)"), act("push_block(0, 1)")), "block_0")
+    follow(here, {"agent_0": plan})
+    assert (here.state.blocks[0] != Square(*W1)) is moves
 
 
 def test_goals_tell_what_delivery_takes() -> None:

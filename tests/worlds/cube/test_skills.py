@@ -12,7 +12,7 @@ from tests.worlds.cube.team import Cell, ends, give, run, world
 
 W1, W2 = (1, 4, 4), (2, 4, 4)  # blocks at (4, 4)
 SHUT_IN = [W1, (1, 0, 1), (1, 1, 0)]  # walls round (0, 0)
-PAPER = CubeOptions(timeouts="paper")
+PAPER = CubeOptions(timeouts="paper", controller="paper")
 
 End: TypeAlias = tuple[str, str, str | None, str | None]
 DONE: End = ("done", "", None, None)
@@ -23,7 +23,7 @@ def fail(reason: str, constraint: str | None = "spatial", blocker: str | None = 
 
 
 def how_it_ended(outcome: Outcome) -> End:
-    return outcome.status, outcome.reason, outcome.constraint, outcome.blocker
+    return outcome.status, outcome.word, outcome.constraint, outcome.blocker
 
 
 def place(state: SymbolicState, agent: int = 0) -> Cell:
@@ -122,7 +122,7 @@ CASES = {
         f"rendezvous: in vain, {constraint}": Case(
             [(4, 3), partner],
             [(3, 4, 4)],
-            ["rendezvous(0, left, 2, 4)", other],
+            ["rendezvous(0, left, 2, 3)", other],
             None,
             {0: fail("timeout", constraint)},
         )
@@ -314,15 +314,69 @@ def test_histories_hold_the_primitives_of_actions_that_failed() -> None:
         assert here.view("agent_0").history[-1].primitives == ("STAY",) * 4
 
 
-def test_too_little_force_is_tried_until_the_time_out() -> None:
-    here = world(10, [(4, 3), (0, 0)], [W2])
-    reports = run(here, "push_block(0, 1)")
-    assert len(reports) == 12  # 2 steps + 10
+@pytest.mark.parametrize(("options", "steps"), [(None, 3), (CubeOptions(controller="paper"), 12), (PAPER, 30)])
+def test_a_push_that_moves_nothing_ends_after_three_steps_or_with_its_time_out(
+    options: CubeOptions | None, steps: int
+) -> None:
+    reports = run(world(10, [(4, 3), (0, 0)], [W2], options=options), "push_block(0, 1)")
+    assert len(reports) == steps
     assert all(report.outcomes["agent_0"].primitives == ("RIGHT",) for report in reports)
     assert reports[0].outcomes["agent_0"].ready == "block_0"
     assert reports[0].outcomes["agent_0"].blocker == "<block>(0)"
     assert how_it_ended(ends(reports)) == fail("insufficient_force", "participation", "<block>(0)")
-    assert len(run(here, "push_block(0, 1, 3)")) == 3
+
+
+@pytest.mark.parametrize(
+    ("agents", "orders", "text"),
+    [
+        ([(4, 3), (0, 0)], ["push_block(0)"], "1 of 2 agents pushed <block>(0), no one else is at work on it"),
+        ([(4, 3), (0, 0)], ["push_block(0)", walk("right")], "1 of 2 agents pushed <block>(0), agent_1 did not push"),
+        ([(4, 3), (4, 2)], ["idle(9)", "push_block(0)"], "agent_0, ahead in the line, did not push"),
+        ([(4, 3), (5, 3), (5, 6)], ["push_block(0)"] * 2, "agent_2 is in the way of <block>(0)"),
+    ],
+)
+def test_an_agent_is_told_who_and_what_its_push_lacked(
+    agents: Sequence[Cell], orders: Sequence[str], text: str
+) -> None:
+    here = world(10, agents, [W2])
+    pusher = next(i for i, order in enumerate(orders) if order.startswith("push"))
+    outcome = ends(run(here, *orders), pusher)
+    assert outcome.reason == f"{outcome.word}: {text}"
+    assert text in here.view(f"agent_{pusher}").text()
+
+
+def test_a_push_waits_for_partners_on_their_way_and_for_who_makes_way() -> None:
+    here = world(12, [(4, 3), (0, 1)], [(2, 3, 4)])
+    reports = run(here, "push_block(0)", walk())
+    comes, given_up = (
+        next(t for t, report in enumerate(reports) if report.outcomes[agent].status != "running")
+        for agent in ("agent_1", "agent_0")
+    )
+    assert (comes, given_up) == (4, 7)
+    crossing = world(12, [(5, 3), (6, 3), (7, 3), (2, 7)], [(3, 5, 4)])
+    reports = run(crossing, *["push_block(0)"] * 3, "move(down, 7)")
+    assert [ends(reports, i).status for i in range(3)] == ["done"] * 3
+
+
+@pytest.mark.parametrize("row", [1, 5, 10])
+@pytest.mark.parametrize("swap", [False, True])
+def test_of_two_who_sidestep_in_step_the_first_goes_on_and_the_second_stands_still(row: int, swap: bool) -> None:
+    blocks = [(1, row, 2), (1, row, 15)]
+    orders = [walk("left", 1), walk("right", 0)]
+    agents = [(row, 8), (row, 9)]
+    if swap:
+        agents, orders = agents[::-1], orders[::-1]
+    endless = run(world(20, agents, blocks, options=PAPER), *orders)
+    assert [ends(endless, i).word for i in (0, 1)] == ["timeout"] * 2
+    here = world(20, agents, blocks)
+    reports = run(here, *orders)
+    assert [ends(reports, i).status for i in (0, 1)] == ["done"] * 2
+    assert len(reports) <= 12
+    stood = [
+        report.outcomes["agent_1"].blocker for report in reports if report.outcomes["agent_1"].primitives == ("STAY",)
+    ]
+    assert "agent_0" in stood
+    assert all(report.outcomes["agent_0"].primitives != ("STAY",) for report in reports[:6])
 
 
 def test_a_late_partner_makes_the_push_succeed() -> None:

@@ -271,7 +271,8 @@ def test_the_text_is_plain_and_tells_all() -> None:
         "<block>(1), weight 1, is at (4, 5), 4 columns from the goal.",
         "<block>(2), weight 1, is at (8, 8), 1 columns from the goal.",
         "<block>(3), weight 2, is at (7, 1), 7 columns from the goal.",
-        "You did push_block(<block>(0), 1, 1) in steps 0 to 0: failed (insufficient_force, participation, <block>(0)).",
+        "You did push_block(<block>(0), 1, 1) in steps 0 to 0: failed (insufficient_force: 1 of 2 "
+        "agents pushed <block>(0), no one else is at work on it, participation, <block>(0)).",
     ]
     with pytest.raises(UserError, match="plain"):
         here.view("agent_0").text("grid")

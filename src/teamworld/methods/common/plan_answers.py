@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 from pydantic import Field
 
 from teamworld.errors import UserError
-from teamworld.language import Action, ActionSchema, GoalId, Plan, Term, parse_action
+from teamworld.language import Action, ActionSchema, GoalId, OnFailure, Plan, Term, parse_action
 from teamworld.methods.contract import StrictModel
 from teamworld.planning.simulate import dry_run
 from teamworld.worlds.contract import Domain, Goal, View
@@ -67,9 +66,7 @@ def plan_error(texts: Sequence[str], view: View, domain: Domain) -> str | None:
     return None if tried.ok else tried.reason
 
 
-def make_plan(
-    answer: PlanAnswer, view: View, goal: GoalId | None, on_failure: Literal["continue", "abort"] = "continue"
-) -> Plan:
+def make_plan(answer: PlanAnswer, view: View, goal: GoalId | None, on_failure: OnFailure = "default") -> Plan:
     """Return the plan of an answer that passed ``plan_error``."""
     return Plan(read_actions(answer.actions, view.abilities), goal, on_failure)
 

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from teamworld.language import OnFailure
 from teamworld.memory.contract import Communication, Identity, Ranking
 from teamworld.methods.contract import StrictModel, Variant
 
@@ -26,8 +27,8 @@ class DrWellOptions(StrictModel):
     explore: int = Field(
         default=6, ge=0, description="attempts at a task before an untried draft gives way to the library"
     )
-    on_failure: Literal["continue", "abort"] = Field(
-        default="continue", description="what a failed action does to its plan"
+    on_failure: OnFailure = Field(
+        default="default", description="what a failed action does to its plan; default: what the world's rules say"
     )
     memory: Literal["full", "guidebook", "library", "none"] = Field(
         default="full", description="what is read of the world model: guidebook (negotiation), library (planning)"

@@ -26,6 +26,8 @@ from teamworld.worlds.cube.state import MIN_GRID
 from teamworld.worlds.cube.symbolic_state import OPPOSITE, SIDES, SymbolicState, entity
 
 Timeouts: TypeAlias = Literal["spec", "paper"]
+#: How macro-actions fail: early and with a reason, or as those of the published controller.
+Controller: TypeAlias = Literal["spec", "paper"]
 
 
 class TimeLimits(NamedTuple):
@@ -54,8 +56,9 @@ def time_limits(preset: Timeouts, side: int) -> TimeLimits:
     return TimeLimits(40, 10, 30, 30, 20) if preset == "paper" else TimeLimits(2 * side, max(10, side // 2), 0, 0, 20)
 
 
-def schemas(state: SymbolicState, limits: TimeLimits) -> tuple[ActionSchema, ...]:
+def schemas(state: SymbolicState, limits: TimeLimits, controller: Controller = "spec") -> tuple[ActionSchema, ...]:
     """Return the schemas of all actions, with the blocks that can be acted on now."""
+    is_strict = controller == "spec"
     team = len(state.agents)
     block = Param("block", "entity", tuple(entity(b) for b, _ in state.open_blocks))
     face = Param("face", "choice", SIDES)
@@ -76,7 +79,8 @@ def schemas(state: SymbolicState, limits: TimeLimits) -> tuple[ActionSchema, ...
             "move_to_block",
             (block, face, timeout(limits.move_to_block)),
             "Walk to a face of the block and line up there: on the face, or behind a team-mate who stands on it. "
-            "Who stands on the left face pushes right, toward the goal.",
+            "Who stands on the left face pushes right, toward the goal."
+            + (" If it fails, the plan ends." if is_strict else ""),
         ),
         ActionSchema(
             "rendezvous",
@@ -94,7 +98,8 @@ def schemas(state: SymbolicState, limits: TimeLimits) -> tuple[ActionSchema, ...
             (block, steps(1, "units"), timeout(limits.push_block)),
             "Lined up on a face, push until the block has moved that many steps or is delivered. The pushers need as "
             "much force as the block and the blocks in contact ahead of it weigh; each agent in line adds 1."
-            + (" Timeout 0 means 2 steps + 10." if limits.push_block == 0 else ""),
+            + (" Timeout 0 means 2 steps + 10." if limits.push_block == 0 else "")
+            + (" Fails after 3 steps that move nothing while too few are on their way." if is_strict else ""),
         ),
         ActionSchema(
             "yield_block",

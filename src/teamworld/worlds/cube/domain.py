@@ -11,6 +11,7 @@ from teamworld.worlds.cube import actions, candidate_plans, geometry, heuristic
 from teamworld.worlds.cube.actions import (
     MEASURES,
     ActionSchemas,
+    Controller,
     Timeouts,
     block_of,
     count_of,
@@ -51,6 +52,7 @@ class CubeDomain(Domain):
         view_radius: How far agents see, in cells; None if they see everything.
         weights: Of all blocks, by id, which everybody was told; empty if nobody was.
         side: Of the grid, which everybody was told; None if nobody was.
+        controller: Whether a failed line-up ends a plan.
     """
 
     def __init__(
@@ -59,8 +61,10 @@ class CubeDomain(Domain):
         view_radius: int | None = None,
         weights: Sequence[int] = (),
         side: int | None = None,
+        controller: Controller = "spec",
     ) -> None:
         self._timeouts: Timeouts = timeouts
+        self._controller: Controller = controller
         self._radius = view_radius
         self._beliefs = CubeBeliefs(tuple(weights), side, view_radius)
 
@@ -109,8 +113,8 @@ class CubeDomain(Domain):
         """Return the schemas by verb, with the blocks that can be acted on in a state."""
         return compute_once(
             state.block_map.memo,
-            ("schemas", self._timeouts, len(state.agents)),
-            lambda: ActionSchemas(schemas(state, time_limits(self._timeouts, state.side))),
+            ("schemas", self._timeouts, self._controller, len(state.agents)),
+            lambda: ActionSchemas(schemas(state, time_limits(self._timeouts, state.side), self._controller)),
         )
 
     def goals(self, facts: Facts) -> Sequence[Goal]:
@@ -164,6 +168,16 @@ class CubeDomain(Domain):
         """Return the estimated steps of an action, at least 1."""
         state = self._state(facts)
         return _estimate_steps(state, agent, action, self.schemas(state))
+
+    def ends_plan(self, action: Action, reason: str) -> bool:
+        """Return whether an agent is not lined up as its plan has it, so that a push would go another way.
+
+        A block that is gone needs no line-up: the plan may go on with another one. Who waited in vain for partners
+        stands where it should.
+        """
+        failed_line_up = action.verb == "move_to_block" and reason != "block_gone"
+        is_elsewhere = action.verb == "rendezvous" and reason == "not_aligned"
+        return self._controller == "spec" and (failed_line_up or is_elsewhere)
 
     def plan_scripted_team(
         self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]

@@ -6,7 +6,6 @@ Differences from the published controller, and their reasons, stand in ``docs/re
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,6 +16,7 @@ from teamworld.worlds.contract import Constraint
 from teamworld.worlds.cube import geometry
 from teamworld.worlds.cube.actions import (
     WALL_WORD,
+    Controller,
     TimeLimits,
     block_of,
     check_block,
@@ -27,10 +27,15 @@ from teamworld.worlds.cube.actions import (
     word_of,
 )
 from teamworld.worlds.cube.geometry import Rank, distances, first_step, targets
-from teamworld.worlds.cube.step_effects import StepEffects
+from teamworld.worlds.cube.right_of_way import RightOfWay
+from teamworld.worlds.cube.step_effects import Push, StepEffects, explain_failed_push
 from teamworld.worlds.cube.symbolic_state import DELTA, OPPOSITE, SymbolicState, entity, goal_name, once_per_state
+from teamworld.worlds.cube.team_activity import TeamActivity
 
 STAY = "stay"
+
+#: Futile steps in a row after which a push ends.
+FUTILE_STEPS = 3
 
 
 @dataclass
@@ -43,6 +48,7 @@ class CubeSkill:
     whole: Action
     """The same with all its arguments."""
     limits: TimeLimits
+    controller: Controller
     start: int
     """Step at which it began."""
     spent: int = field(default=0, init=False)
@@ -77,66 +83,6 @@ class CubeSkill:
     def result(self, effects: StepEffects, activity: TeamActivity) -> Result:
         """Return how the action stands after the step."""
         return DONE if self.spent >= count_of(self.whole, 0) else RUNNING
-
-
-@dataclass(frozen=True)
-class TeamActivity:
-    """The running skills of the team in one step."""
-
-    skills: Mapping[AgentId, CubeSkill]
-
-    @cached_property
-    def unfinished_pushes(self) -> frozenset[geometry.Place]:
-        """Faces with a pusher whose block has still to move.
-
-        Read it after all skills have watched the step.
-        """
-        return frozenset(skill.place for skill in self.skills.values() if skill.is_unfinished)
-
-    @cached_property
-    def longest_push(self) -> Mapping[geometry.Place, int]:
-        """For each face with pushers, the largest number of steps that one of them wants."""
-        steps: dict[geometry.Place, int] = {}
-        for skill in self.skills.values():
-            if skill.verb == "push_block":
-                steps[skill.place] = max(steps.get(skill.place, 0), count_of(skill.whole, 1))
-        return steps
-
-    def _of_verbs(self, *verbs: str) -> Mapping[geometry.Place, frozenset[AgentId]]:
-        """Return for each face the agents with an action of some verbs there."""
-        agents: dict[geometry.Place, frozenset[AgentId]] = {}
-        for agent, skill in self.skills.items():
-            if skill.verb in verbs:
-                agents[skill.place] = agents.get(skill.place, frozenset()) | {agent}
-        return agents
-
-    @cached_property
-    def engaged(self) -> Mapping[int, frozenset[AgentId]]:
-        """For each block, the agents that push it or wait in a rendezvous there."""
-        agents: dict[int, frozenset[AgentId]] = {}
-        for place, those in self._of_verbs("push_block", "rendezvous").items():
-            agents[place.block] = agents.get(place.block, frozenset()) | those
-        return agents
-
-    @cached_property
-    def agent_counts(self) -> Mapping[int | None, int]:
-        """For each block, how many agents run an action on it."""
-        return Counter(skill.block for skill in self.skills.values())
-
-    @cached_property
-    def agents_in_rendezvous(self) -> Mapping[geometry.Place, frozenset[AgentId]]:
-        """For each face, the agents in the rendezvous state."""
-        return self._of_verbs("rendezvous")
-
-    @cached_property
-    def waiting(self) -> frozenset[AgentId]:
-        """The agents that wait for teammates, in a rendezvous or anywhere."""
-        return frozenset(a for a, skill in self.skills.items() if skill.verb in ("rendezvous", "wait_agents"))
-
-    @cached_property
-    def busy(self) -> int:
-        """How many agents do anything but ``wait_agents``."""
-        return sum(skill.verb != "wait_agents" for skill in self.skills.values())
 
 
 def check_still_aligned(state: SymbolicState, agent: AgentId, place: geometry.Place) -> Result | None:
@@ -186,6 +132,11 @@ class MoveToBlock(CubeSkill):
     """There was no path in this step."""
     blocker: str | None = None
 
+    @cached_property
+    def right_of_way(self) -> RightOfWay | None:
+        """The rule by which it lets teammates pass; None where it lets nobody pass."""
+        return None if self.controller == "paper" else RightOfWay(self.agent)
+
     def begin(self, state: SymbolicState) -> Result | None:
         """The block is there and somebody can stand at the face."""
         block = self.block
@@ -194,9 +145,17 @@ class MoveToBlock(CubeSkill):
         return check_block(state, block) or check_face(state, block, word_of(self.whole, 1))
 
     def primitive(self, known: SymbolicState) -> str:
-        """Take the next step of a shortest path, recomputed now."""
-        block, face = self.block, word_of(self.whole, 1)
+        """Take the next step of a shortest path, recomputed now, unless a teammate has the right of way."""
         self.lost, self.blocker = False, None
+        step = self._next_step(known)
+        senior = None if self.right_of_way is None else self.right_of_way.find_senior(known.agents)
+        if step == STAY or senior is None:
+            return step
+        self.blocker = senior
+        return STAY
+
+    def _next_step(self, known: SymbolicState) -> str:
+        block, face = self.block, word_of(self.whole, 1)
         if block is None or check_block(known, block) is not None:
             return STAY
         if (way := better_place(known, self.agent, block, face)) is not None:
@@ -287,6 +246,8 @@ class PushBlock(CubeSkill):
 
     steps: int = 0
     went: int = 0
+    futile: int = 0
+    """Steps in a row in which nothing moved, nor was about to."""
 
     def begin(self, state: SymbolicState) -> Result | None:
         """The agent is aligned on some face, which gives the direction."""
@@ -310,26 +271,41 @@ class PushBlock(CubeSkill):
         block, face = self.place
         if effects.after.blocks[block].delivered or self.place not in activity.unfinished_pushes:
             return DONE
-        given_up = self._given_up(effects, activity)
+        push = effects.push_on.get((block, OPPOSITE[face]))
+        self.futile = self.futile + 1 if self._is_futile(push, effects, activity) else 0
+        given_up = self._given_up(push, effects, activity)
         if given_up is not None:
             return given_up if self.is_unfinished else DONE
-        push = effects.push_on.get((block, OPPOSITE[face]))
         lacks_force = push is not None and not push.moved and push.obstacle is None
         return Result(ready=goal_name(block)) if lacks_force else RUNNING
 
-    def _given_up(self, effects: StepEffects, activity: TeamActivity) -> Result | None:
+    def _is_futile(self, push: Push | None, effects: StepEffects, activity: TeamActivity) -> bool:
+        """Return whether the step moved nothing, and nobody is seen to be about to change that.
+
+        A teammate who walks past in front of the block makes way by itself; teammates on their way to the face, or
+        waiting there for partners, will push.
+        """
+        if push is None or push.moved or push.obstacle is not None:
+            return push is None or not (push.moved or push.obstacle in effects.moved)
+        coming = activity.comers(self.place, effects.moved).difference(push.pushers)
+        return push.force + len(coming) < push.weight
+
+    def _given_up(self, push: Push | None, effects: StepEffects, activity: TeamActivity) -> Result | None:
         """Return why the agent cannot or will not go on, or None."""
         if (behind := check_still_aligned(effects.after, self.agent, self.place)) is not None:
             return behind
-        block, face = self.place
         late = self.spent >= self.limits.of_steps(count_of(self.whole, 2), activity.longest_push[self.place])
-        push = effects.push_on.get((block, OPPOSITE[face]))
+        gives_up = self.controller == "spec" and self.futile >= FUTILE_STEPS
+        if push is None and gives_up:
+            ahead = effects.blocker(self.agent)
+            return fail(f"insufficient_force: {ahead}, ahead in the line, did not push", "temporal", ahead)
         if push is None or push.moved:
             return fail("timeout", "temporal") if late else None
-        if not late and push.obstacle != WALL_WORD:
+        if not (late or gives_up) and push.obstacle != WALL_WORD:
             return None
-        reason = "insufficient_force" if push.obstacle is None else "blocked_destination"
-        return fail(reason, effects.unmet_constraint(push), push.obstacle or str(entity(block)))
+        at_work = [agent for agent, skill in activity.skills.items() if skill.block == push.block]
+        blocker = push.obstacle or str(entity(push.block))
+        return fail(explain_failed_push(push, at_work), effects.unmet_constraint(push), blocker)
 
 
 class YieldBlock(CubeSkill):

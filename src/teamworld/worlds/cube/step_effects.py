@@ -9,7 +9,7 @@ A feedback is a function of the effects of a step (``CubeWorld.effects``). The o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -24,6 +24,10 @@ from teamworld.worlds.cube.symbolic_state import DELTA, OPPOSITE, PRIMITIVE, SID
 
 if TYPE_CHECKING:
     from teamworld.worlds.cube.state import CubeState
+
+
+#: Agents that an explanation names; of more it gives the number.
+MOST_NAMED = 3
 
 
 class Push(NamedTuple):
@@ -222,6 +226,22 @@ def compute_effects(
         waiting,
         idle,
     )
+
+
+def explain_failed_push(push: Push, at_work: Sequence[AgentId]) -> str:
+    """Return why a push moved nothing: the world's word, then who or what was missing.
+
+    Args:
+        push: What was tried.
+        at_work: Agents with an action on the block, the pushers among them.
+    """
+    block = entity(push.block)
+    if push.obstacle is not None:
+        return f"blocked_destination: {push.obstacle} is in the way of {block}"
+    missing = [agent for agent in at_work if agent not in push.pushers]
+    more = f" and {len(missing) - MOST_NAMED} more" if len(missing) > MOST_NAMED else ""
+    who = f"{', '.join(missing[:MOST_NAMED])}{more} did not push" if missing else "no one else is at work on it"
+    return f"insufficient_force: {push.force} of {push.weight} agents pushed {block}, {who}"
 
 
 def _lines(before: SymbolicState, tried: Mapping[AgentId, str]) -> dict[tuple[int, str], list[AgentId]]:

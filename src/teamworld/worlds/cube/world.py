@@ -23,15 +23,16 @@ from teamworld.worlds.base.team_world import TeamWorld
 from teamworld.worlds.base.views import FactParts, FactsFrame, FactsView, check_form
 from teamworld.worlds.contract import WAIT, EndReason, Goal, Outcome, StepResult, Verdict, WorldSpec
 from teamworld.worlds.cube import geometry, physics, text
-from teamworld.worlds.cube.actions import Timeouts, block_of, check_block, fail, time_limits
+from teamworld.worlds.cube.actions import Controller, Timeouts, block_of, check_block, fail, time_limits
 from teamworld.worlds.cube.beliefs import TeamKnowledge, TeamMemory, split_facts
 from teamworld.worlds.cube.domain import CubeDomain, make_goals
 from teamworld.worlds.cube.failures import failures
 from teamworld.worlds.cube.levels import LEVELS, layout_for, neighbouring_layouts
-from teamworld.worlds.cube.skills import SKILLS, STAY, CubeSkill, TeamActivity
+from teamworld.worlds.cube.skills import SKILLS, STAY, CubeSkill
 from teamworld.worlds.cube.state import EpisodeRules, ForceScope, Layout, make_state
 from teamworld.worlds.cube.step_effects import StepEffects, compute_effects
 from teamworld.worlds.cube.symbolic_state import PRIMITIVE, SymbolicState, agent_name, goal_name
+from teamworld.worlds.cube.team_activity import TeamActivity
 
 #: Steps of an episode unless told otherwise, on every level: the default of the published environment.
 STEP_LIMIT = 500
@@ -55,6 +56,9 @@ class CubeOptions(BaseModel):
     """How many of the level's agents take part, the first so many; none: all. Blocks and places stay as they are."""
     timeouts: Timeouts = "spec"
     """Default time-outs: spec: scaled with the grid; paper: the published controller's."""
+    controller: Controller = "spec"
+    """spec: a failed line-up ends its plan, a push that moves nothing fails after three steps, and of two agents that
+    sidestep in step one lets the other pass; paper: as the published controller, none of these."""
 
 
 #: What ``teamworld.worlds.registry`` reads, besides LEVELS, ``step_limit``, ``make`` and ``failures``.
@@ -161,7 +165,9 @@ class CubeWorld(TeamWorld[CubeSkill]):
             force_scope=options.force_scope,
         )
         self._limits = time_limits(options.timeouts, layout.grid_size)
-        self._domain = CubeDomain(options.timeouts, options.view_radius, layout.weights, layout.grid_size)
+        self._domain = CubeDomain(
+            options.timeouts, options.view_radius, layout.weights, layout.grid_size, options.controller
+        )
         self._start_distances = {b: SymbolicState.from_layout(layout).distance(b) for b in range(len(layout.blocks))}
         self._spec = WorldSpec(
             world="cube",
@@ -307,7 +313,9 @@ class CubeWorld(TeamWorld[CubeSkill]):
         whole = self._whole(action)
         if isinstance(whole, Result):
             return whole
-        skill = SKILLS.get(whole.verb, CubeSkill)(agent, action, whole, self._limits, self._frame.t)
+        skill = SKILLS.get(whole.verb, CubeSkill)(
+            agent, action, whole, self._limits, self._options.controller, self._frame.t
+        )
         return skill.begin(self._frame.state) or skill  # by what the team knows, as the skill goes on
 
     def _judge(self, agent: AgentId, effects: StepEffects, activity: TeamActivity) -> Outcome:

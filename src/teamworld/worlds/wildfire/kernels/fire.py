@@ -561,29 +561,42 @@ def _stochastic_spread(
     cap: float,
     extinction: float,
 ) -> npt.NDArray[np.uint16]:
-    """Return the chance for each neighbour without the factors of its trees, in units of 1 / ``CHANCE``."""
+    """Return the chance for each neighbour without the factors of its trees, in units of 1 / ``CHANCE``.
+
+    Row by row and neighbour by neighbour: the compiler does several cells at once where nothing but arithmetic stands
+    in a loop. A row of damping factors serves the three rows beside it.
+    """
     size = elevation.shape[0]
     stride = size + 2
     spread = np.zeros(stride * stride * 8, np.uint16)
-    for y in range(size):
+    speeds, along_x, along_y, winds = np.empty((4, size))
+    damping = np.empty((3, size))
+    for y in range(-1, size):
+        if y + 1 < size:
+            for x in range(size):
+                damping[(y + 1) % 3, x] = moisture_damping(float(moisture[y + 1, x]), extinction)
+        if y < 0:
+            continue
         for x in range(size):
-            along_x, along_y = float(wind[0, y, x]), float(wind[1, y, x])
-            length = math.sqrt(along_x * along_x + along_y * along_y)
+            speed_x, speed_y = float(wind[0, y, x]), float(wind[1, y, x])
+            length = math.sqrt(speed_x * speed_x + speed_y * speed_y)
             if length > cap:
-                along_x *= cap / length
-                along_y *= cap / length
+                speed_x *= cap / length
+                speed_y *= cap / length
                 length = cap
-            level = int(elevation[y, x])
-            for d in range(8):
-                dx, dy = NEIGHBOURS[d]
-                if not (0 <= x + dx < size and 0 <= y + dy < size):
-                    continue
-                along = along_x * dx + along_y * dy
-                if d & 1:
-                    along *= _ROOT_HALF
-                chance = slopes[d & 1, int(elevation[y + dy, x + dx]) - level + TOP]
-                chance *= wind_factor(length, along, speed_effect, angle_effect)
-                chance *= moisture_damping(float(moisture[y + dy, x + dx]), extinction)
+            speeds[x], along_x[x], along_y[x] = length, speed_x, speed_y
+        for d in range(8):
+            dx, dy = NEIGHBOURS[d]
+            if not 0 <= y + dy < size:
+                continue
+            part = _ROOT_HALF if d & 1 else 1.0
+            for x in range(size):
+                along = (along_x[x] * dx + along_y[x] * dy) * part
+                winds[x] = wind_factor(speeds[x], along, speed_effect, angle_effect)
+            for x in range(max(0, -dx), size - max(0, dx)):
+                chance = slopes[d & 1, int(elevation[y + dy, x + dx]) - int(elevation[y, x]) + TOP]
+                chance *= winds[x]
+                chance *= damping[(y + dy) % 3, x + dx]
                 spread[((y + 1) * stride + x + 1) * 8 + d] = int(min(chance * CHANCE + 0.5, 65535.0))
     return spread
 

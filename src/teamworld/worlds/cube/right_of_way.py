@@ -36,12 +36,12 @@ class RightOfWay:
     _steps_left: int = field(default=0, init=False)
     _pauses: int = field(default=0, init=False)
 
-    def find_senior(self, now: Positions) -> AgentId | None:
+    def find_senior(self, seen: Positions) -> AgentId | None:
         """Return the teammate for which the agent stands still in this step; None if it walks on.
 
         Ask once at every step.
         """
-        trail, self._trail = (*self._trail, now), (*self._trail[-1:], now)
+        trail, self._trail = (*self._trail, seen), (*self._trail[-1:], seen)
         if self._steps_left == 0:
             self._senior = self._find_partner(*trail) if len(trail) > 2 else None
             if self._senior is not None:
@@ -50,16 +50,16 @@ class RightOfWay:
         self._steps_left = max(0, self._steps_left - 1)
         return self._senior
 
-    def _find_partner(self, before: Positions, between: Positions, now: Positions) -> AgentId | None:
+    def _find_partner(self, before: Positions, between: Positions, after: Positions) -> AgentId | None:
         """Return the first agent nearby with a lower number if both went to and fro in the last two steps."""
 
         def went_to_and_fro(agent: AgentId) -> bool:
-            return before[agent] == now[agent] != between[agent]
+            return before[agent] == after[agent] != between[agent]
 
         if not went_to_and_fro(self.agent):
             return None
-        row, col = now[self.agent]
-        for other, (rows, cols) in now.items():
+        row, col = after[self.agent]
+        for other, (rows, cols) in after.items():
             if other == self.agent:
                 return None
             if abs(rows - row) + abs(cols - col) <= REACH and went_to_and_fro(other):

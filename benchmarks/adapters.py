@@ -113,7 +113,7 @@ def print_finished(levels: list[str], seeds: int) -> None:
     for level in levels:
         cells = []
         for method in METHODS:
-            world = {"lbforaging": "lbf", "rware": "rware", "cogrid": "overcooked"}[LEVELS[level][0]]
+            world = "lbf" if level.startswith("Foraging") else "rware" if level.startswith("rware") else "overcooked"
             try:
                 played = [play(method, Scenario(world, level, seed, None), {}).events[-1] for seed in range(seeds)]
             except DoesNotApply:

@@ -11,6 +11,7 @@ import argparse
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from importlib.util import find_spec
 from itertools import islice, takewhile
 from typing import Any, Final, cast
 
@@ -32,6 +33,7 @@ from teamworld.worlds.contract import StepResult, World
 #: The levels of the short form, one for each kind of task; of other worlds their default level.
 SHORT: Final[Mapping[str, tuple[str, ...]]] = {
     "cube": ("paper-n2", "n4"),
+    "lbf": ("Foraging-8x8-2p-2f-coop-v3", "Foraging-2s-10x10-3p-3f-v3"),
     "rooms": ("two", "two-hazard"),
     "wildfire": (
         "cut_trees_sparse_small",
@@ -129,13 +131,19 @@ def method_labels(*, every: bool = False) -> list[str]:
 def scenarios(*, every: bool = False, seeds: Iterable[int] = (0,), horizon: int = HORIZON) -> list[Scenario]:
     """Return where all methods play: one level for each kind of task, or every level that is not huge."""
     made = []
-    for world in worlds.names():
+    for world in filter(_is_installed, worlds.names()):
         short = SHORT.get(world, (worlds.module(world).DEFAULT_LEVEL,))
         small = [level for level in worlds.levels(world) if not level.startswith(HUGE.get(world, ()))]
         for level in dict.fromkeys((*short, *(small if every else ()))):
             steps = horizon if every else min(horizon, SLOW_LEVELS.get(level, horizon))
             made += [Scenario(world, level, seed, steps) for seed in seeds]
     return made
+
+
+def _is_installed(world: str) -> bool:
+    """Return whether the package is there whose environment a world is; most worlds need none."""
+    package: str | None = getattr(worlds.module(world), "PACKAGE", None)
+    return package is None or find_spec(package) is not None
 
 
 def check_pair(label: str, scenario: Scenario, *, skip: Collection[str] = ()) -> None:
@@ -313,6 +321,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     seeds, steps = options.seeds or (3 if every else 1), options.steps or (100 if every else HORIZON)
     labels = options.methods.split(",") if options.methods else method_labels(every=every)
     places = scenarios(every=every, seeds=range(seeds), horizon=steps)
+    if missing := [name for name in known if not _is_installed(name)]:
+        sys.stdout.write(f"left out: {', '.join(missing)}; run pip install 'teamworld[adapters]'\n")
     if chosen_worlds:
         places = [scenario for scenario in places if scenario.world in chosen_worlds]
     checks = tasks(labels, places, suites=every)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, cast
 
 import pytest
@@ -15,7 +16,7 @@ from teamworld.testing.worlds import check_world
 from teamworld.worlds import registry
 from teamworld.worlds.adapters.lbf import world as lbf
 from teamworld.worlds.adapters.lbf.domain import LbfDomain
-from teamworld.worlds.adapters.lbf.env import parallel_env
+from teamworld.worlds.adapters.lbf.env import LbfEnv, parallel_env
 from teamworld.worlds.adapters.lbf.state import Field, Food, ForagingState
 from teamworld.worlds.adapters.world import AdapterWorld
 from teamworld.worlds.contract import ImpossibleFacts, Option
@@ -83,6 +84,29 @@ def test_food_is_loaded_by_those_whose_levels_suffice_in_one_step() -> None:
     assert {event.event for event in last.goals} == {"progress", "done"}
     assert all(set(event.participants) == {"agent_0", "agent_1"} for event in last.goals)
     assert all(last.outcomes[agent].status == "done" for agent in ("agent_0", "agent_1"))
+
+
+class Leaves(LbfEnv):
+    """Ends agent_1 after the first step, as a PettingZoo environment may."""
+
+    def step(self, actions: Mapping[str, Any]) -> Any:  # noqa: ANN401  (five mappings)
+        self.agents = self.possible_agents.copy()
+        observations, rewards, terminations, *rest = super().step({"agent_1": 0, **actions})
+        terminations["agent_1"] = True
+        self.agents = ["agent_0"]
+        return observations, rewards, terminations, *rest
+
+
+def test_an_agent_that_the_environment_ends_is_gone_and_the_others_go_on() -> None:
+    made = placed({(3, 3): 1, (6, 6): 1}, ((3, 1), (5, 3)), (1, 2))
+    world = AdapterWorld(made.spec, made.domain, lambda: Leaves(parallel_env(COOP).env, "leaves"))
+    result = world.step({"agent_1": Action("go", ((0, 0),))})
+    assert result.gone == {"agent_1": "terminated"}
+    assert (result.outcomes["agent_1"].status, result.outcomes["agent_1"].reason) == ("failed", "terminated")
+    assert result.end_reason is None
+    with pytest.raises(UserError, match="it is gone"):
+        world.view("agent_1")
+    assert set(world.step({"agent_0": Action("wait")}).outcomes) == {"agent_0"}
 
 
 def test_patience_ends() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from teamworld.errors import UserError
+from teamworld.testing import matrix
 from teamworld.worlds.adapters.gymnasium_team import GymnasiumTeam, make_registered
 from teamworld.worlds.adapters.lbf.env import parallel_env as lbf
 from teamworld.worlds.adapters.rware.env import parallel_env as rware
@@ -73,3 +74,11 @@ def test_a_missing_package_is_missed_in_one_line(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(importlib, "import_module", refuse)
     with pytest.raises(UserError, match=r"the package lbforaging is needed .* pip install 'teamworld\[adapters\]'"):
         lbf("Foraging-8x8-2p-1f-v3")
+
+
+def test_the_matrix_leaves_out_worlds_whose_package_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert {"lbf", "rware", "rooms"} <= {scenario.world for scenario in matrix.scenarios()}
+    monkeypatch.setattr(matrix, "find_spec", lambda name: None)
+    left = {scenario.world for scenario in matrix.scenarios()}
+    assert left.isdisjoint(["lbf", "rware"])
+    assert "rooms" in left

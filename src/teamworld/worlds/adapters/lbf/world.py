@@ -12,7 +12,8 @@ from teamworld.language import Cell
 from teamworld.worlds.adapters.gymnasium_team import find_registered
 from teamworld.worlds.adapters.lbf import draw
 from teamworld.worlds.adapters.lbf.domain import LbfDomain
-from teamworld.worlds.adapters.lbf.env import PACKAGE, parallel_env
+from teamworld.worlds.adapters.lbf.env import PACKAGE as PACKAGE
+from teamworld.worlds.adapters.lbf.env import parallel_env
 from teamworld.worlds.adapters.lbf.levels import LEVELS as LEVELS
 from teamworld.worlds.adapters.lbf.state import Field
 from teamworld.worlds.adapters.world import AdapterWorld

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from teamworld.errors import UserError
 from teamworld.worlds.adapters.overcooked import draw
 from teamworld.worlds.adapters.overcooked.domain import OvercookedDomain
+from teamworld.worlds.adapters.overcooked.env import PACKAGE as PACKAGE
 from teamworld.worlds.adapters.overcooked.env import find_level, parallel_env, read_kitchen
 from teamworld.worlds.adapters.overcooked.levels import LEVELS as LEVELS
 from teamworld.worlds.adapters.overcooked.state import FULL

@@ -12,7 +12,8 @@ from teamworld.language import Cell
 from teamworld.worlds.adapters.gymnasium_team import find_registered
 from teamworld.worlds.adapters.rware import draw
 from teamworld.worlds.adapters.rware.domain import RwareDomain
-from teamworld.worlds.adapters.rware.env import PACKAGE, RwareEnv, parallel_env
+from teamworld.worlds.adapters.rware.env import PACKAGE as PACKAGE
+from teamworld.worlds.adapters.rware.env import RwareEnv, parallel_env
 from teamworld.worlds.adapters.rware.levels import LEVELS as LEVELS
 from teamworld.worlds.adapters.rware.state import FloorPlan, find_racks
 from teamworld.worlds.adapters.world import AdapterWorld

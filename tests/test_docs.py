@@ -21,6 +21,7 @@ PAGES = [
     "README.md",
     "docs/reference/worlds/cube.md",
     "docs/reference/worlds/rooms.md",
+    "docs/reference/worlds/overcooked.md",
     "docs/reference/worlds/household.md",
     "docs/reference/worlds/lbf.md",
     "docs/reference/worlds/rware.md",

@@ -156,7 +156,7 @@ class Observer:
 EMPTY, GOAL_COLUMN, OUTSIDE, TEAMMATE = range(4)
 HEAVIEST = 255
 #: Cells that are copied at once; those beyond the end of a row are overwritten by the next one.
-CHUNK = 8
+CHUNK = 16
 
 
 class Windows(_Drawn):
@@ -349,8 +349,12 @@ def _copy_chunk(target: npt.NDArray[np.uint8], to: u, source: npt.NDArray[np.uin
     """Copy CHUNK cells: reading all before writing any makes it one load and one store."""
     a, b, c, d = source[at], source[at + u(1)], source[at + u(2)], source[at + u(3)]
     e, f, g, h = source[at + u(4)], source[at + u(5)], source[at + u(6)], source[at + u(7)]
+    i, j, k, l = source[at + u(8)], source[at + u(9)], source[at + u(10)], source[at + u(11)]  # noqa: E741
+    m, n, o, p = source[at + u(12)], source[at + u(13)], source[at + u(14)], source[at + u(15)]
     target[to], target[to + u(1)], target[to + u(2)], target[to + u(3)] = a, b, c, d
     target[to + u(4)], target[to + u(5)], target[to + u(6)], target[to + u(7)] = e, f, g, h
+    target[to + u(8)], target[to + u(9)], target[to + u(10)], target[to + u(11)] = i, j, k, l
+    target[to + u(12)], target[to + u(13)], target[to + u(14)], target[to + u(15)] = m, n, o, p
 
 
 @compiled

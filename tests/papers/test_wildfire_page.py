@@ -134,6 +134,10 @@ def test_the_command_prints_what_holds(
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(dot_plot, "save", lambda drawn, stem: stem.with_suffix(".png"))
     monkeypatch.setattr(wildfire, "METHODS", (METHODS[0], "greedy"))
+    brief = ["reproduce", "wildfire", "--quick", "--level", f"{CUT},{FIRE}", "--references", f"{CUT},{FIRE}"]
+    assert run([*brief, "--seeds", "1", "--out", str(tmp_path / "brief")]) == 0
+    assert "only the reference teams were run" in (tmp_path / "brief" / "report.md").read_text("utf-8")
+    capsys.readouterr()
     command = ["reproduce", "wildfire", "--quick", "--level", CUT, "--seeds", "1", "--out", str(tmp_path / "out")]
     assert run(command) == 0
     text = capsys.readouterr().out

@@ -42,9 +42,10 @@ def reproduce(
     """
     from teamworld.cli.monitor import dump, keyboard_for, progress_bar
 
-    level, method = (split_names(names) if names else None for names in (options.level, options.method))
+    lists = options.level, options.method, options.references
+    level, method, references = (split_names(names) if names else None for names in lists)
     keyboard = keyboard_for(options.reasoner)
-    job = prepare(paper, replace(options, level=level, method=method), out, keyboard)
+    job = prepare(paper, replace(options, level=level, method=method, references=references), out, keyboard)
     # A bar that redraws itself would garble what a person reads and types.
     with progress_bar(hidden=keyboard is not None) as bar:
         task = bar.add_task("reproducing", total=job.size)

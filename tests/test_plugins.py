@@ -57,6 +57,7 @@ class Mute:
         self.name = "mute"
 """,
     "broken": "import no_such_module_at_all\n",
+    "script": "raise SystemExit(0)\n",
 }
 WORLD, METHOD, REASONER = "their_kit.world:Flat", "their_kit.method:Solo", "their_kit.reasoner:Calm"
 
@@ -179,6 +180,7 @@ def test_suites_take_names(kit: Path) -> None:
         (["run", "their_kit.world:Bare"], "lacks OPTIONS, DEFAULT_LEVEL, step_limit, make"),
         (["run", "their_kit.world:Empty"], "make returns a object, which is no World: it lacks spec, domain"),
         (["run", "their_kit.broken"], "No module named 'no_such_module_at_all'"),
+        (["run", "their_kit.script"], "cannot be loaded: SystemExit: 0"),
         (["run", "rooms", "--method", "their_kit.method:Method"], "is no method: it lacks name, summary, decide"),
         (["run", "rooms", "--method", "their_kit.method:Lazy"], "is no method: it lacks summary, decide"),
         (["run", "rooms", "--method", "their_kit.world:Flat"], "expected a class that derives from teamworld.m"),

@@ -69,7 +69,7 @@ def _import(module: str, text: str) -> ModuleType:
                 f"from the folder that holds it"
             ) from None
         raise UserError(f"'{text}' cannot be loaded: {error}") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a script may end itself when it is imported
         raise UserError(f"'{text}' cannot be loaded: {type(error).__name__}: {error}") from error
 
 
@@ -132,7 +132,7 @@ def load_entry(group: str, name: str) -> object | None:
         if point.name == name:
             try:
                 loaded_entry: object = point.load()
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise UserError(f"'{name}' of {point.value} cannot be loaded: {error}") from error
             return loaded_entry
     return None

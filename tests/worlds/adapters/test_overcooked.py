@@ -69,6 +69,17 @@ def test_observations_and_rewards_are_the_bare_packages(level: str) -> None:
         adapted.step({A: 0, B: 0})
 
 
+def test_asking_for_a_space_leaves_the_episode_alone() -> None:
+    asked, quiet = parallel_env("cramped_room"), parallel_env("cramped_room")
+    asked.reset(seed=4)
+    quiet.reset(seed=4)
+    for action in (0, 2, 2, 3):
+        assert asked.observation_space(A) is asked.observation_space(A)
+        shown, others = (env.step({A: action, B: action})[0] for env in (asked, quiet))
+        assert asked.observation_space(A).contains(shown[A])
+        np.testing.assert_array_equal(shown[A], others[A])
+
+
 @pytest.mark.parametrize("level", ["forced_coordination", "coordination_ring"])
 def test_what_cooks_perceive_is_what_there_is(level: str) -> None:
     """The state that is read from observations equals the one that is read from the package's own arrays."""

@@ -227,6 +227,7 @@ def numbered(table: Table, act: Acted | None) -> int:
 @pytest.mark.parametrize(
     ("starts", "message"),
     [
+        (5, "starts must be random, recorded, or a list of places"),
         ("somewhere", "starts must be random, recorded, or a list of places"),
         ([[1.0]], "starts must be random, recorded, or a list of places"),
         ([], "starts must be random, recorded, or a list of places"),

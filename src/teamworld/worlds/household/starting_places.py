@@ -21,7 +21,7 @@ def check_starts(starts: Starts, agents: int) -> None:
     """
     if starts in ("random", "recorded"):
         return
-    places = () if isinstance(starts, str) else starts
+    places = starts if isinstance(starts, list | tuple) else ()
     if not places or not all(_is_place(place) for place in places):
         raise UserError(f"starts must be random, recorded, or a list of places [x, z] in metres, got {brief(starts)}")
     if len(places) > agents:

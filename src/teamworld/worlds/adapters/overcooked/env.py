@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from teamworld.errors import UserError, suggest
@@ -24,16 +25,18 @@ class OvercookedEnv(ParallelBase):
 
     Args:
         env: The package's environment.
-        name: For ``metadata``.
+        level: Its level.
     """
 
-    def __init__(self, env: Any, name: str) -> None:  # noqa: ANN401  (an environment of any kind)
+    def __init__(self, env: Any, level: str) -> None:  # noqa: ANN401  (an environment of any kind)
         check_pettingzoo()
         self.env = env
-        self.metadata = {"name": name, "render_modes": [], "is_parallelizable": True}
+        self.metadata = {"name": f"overcooked-{level}", "render_modes": [], "is_parallelizable": True}
         self.render_mode = None
         self.possible_agents = [f"agent_{number}" for number in env.possible_agents]
         self.agents: list[str] = []
+        seen = load("gymnasium.spaces").Box(-float("inf"), float("inf"), (_count_numbers(level),))
+        self._observation_spaces = dict.fromkeys(self.possible_agents, seen)
         self._names = dict(zip(env.possible_agents, self.possible_agents, strict=True))
         number_of = load("cogrid.core.objects").object_to_idx
         own = {"onion": ONION, "plate": PLATE, "onion_soup": SOUP}
@@ -41,8 +44,7 @@ class OvercookedEnv(ParallelBase):
 
     def observation_space(self, agent: str) -> Any:  # noqa: ANN401  (a space)
         """Return the observation space of an agent: the numbers of an observation, without bounds."""
-        gym = load("gymnasium.spaces")
-        return gym.Box(-float("inf"), float("inf"), self.env.reset(seed=0)[0][0].shape)
+        return self._observation_spaces[agent]
 
     def action_space(self, agent: str) -> Any:  # noqa: ANN401  (a space)
         """Return the action space of an agent."""
@@ -115,7 +117,13 @@ def parallel_env(level: str, max_steps: int | None = None) -> OvercookedEnv:
     env = make_bare(level)
     if max_steps is not None:
         env.max_steps = max_steps
-    return OvercookedEnv(env, f"overcooked-{level}")
+    return OvercookedEnv(env, level)
+
+
+@lru_cache(maxsize=8)
+def _count_numbers(level: str) -> int:
+    """Return how many numbers an observation has; only an environment that was reset tells."""
+    return int(make_bare(level).reset(seed=0)[0][0].size)
 
 
 def read_kitchen(env: OvercookedEnv) -> Kitchen:

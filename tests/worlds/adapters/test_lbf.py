@@ -51,6 +51,13 @@ def placed(foods: dict[Cell, int], at: tuple[Cell, ...], levels: tuple[int, ...]
     return lbf._build(f"Foraging-8x8-{len(at)}p-2f-v3", 0, 50, put)
 
 
+@pytest.mark.parametrize("order", [AGENTS[:2], AGENTS[1::-1]])
+def test_who_took_part_stands_in_the_order_of_the_team(order: tuple[str, ...]) -> None:
+    world = placed({(4, 4): 2}, ((4, 3), (4, 5)), (1, 1))
+    result = world.step(dict.fromkeys(order, Action("load", (Field((8, 8), 8).food((4, 4)), 12))))
+    assert [attempt.participants for attempt in result.attempts] == [AGENTS[:2]]
+
+
 @pytest.mark.heavy
 @pytest.mark.parametrize("level", [COOP, PARTIAL])
 def test_it_keeps_the_contract(level: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 from teamworld.worlds.contract import Outcome
 from teamworld.worlds.cube.symbolic_state import SymbolicState
 from teamworld.worlds.cube.world import CubeOptions
-from tests.worlds.cube.team import Cell, ends, give, run, world
+from tests.worlds.cube.team import Cell, act, ends, give, run, world
 
 W1, W2 = (1, 4, 4), (2, 4, 4)  # blocks at (4, 4)
 SHUT_IN = [W1, (1, 0, 1), (1, 1, 0)]  # walls round (0, 0)
@@ -411,3 +411,12 @@ def test_an_agent_in_front_is_a_blocked_destination() -> None:
     assert len(reports) == 3
     assert how_it_ended(ends(reports)) == fail("blocked_destination", "dependency", "agent_1")
     assert reports[0].outcomes["agent_0"].ready is None  # it does not wait for force
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0)])
+def test_who_was_missing_is_named_in_the_order_of_the_team(order: Sequence[int]) -> None:
+    here = world(10, [(4, 3), (0, 0), (0, 1)], [(3, 4, 4)])
+    orders = ["push_block(0)", walk("right"), walk("right")]
+    began = here.step({f"agent_{i}": act(orders[i]) for i in order})
+    outcome = ends([began, *(here.step({}) for _ in range(3))])
+    assert outcome.reason.endswith("1 of 3 agents pushed <block>(0), agent_1, agent_2 did not push")

@@ -71,6 +71,7 @@ class AdapterWorld(FactsWorld[Describer[Any], MacroAction, EnvironmentStep]):
     def advance(self, running: Mapping[AgentId, MacroAction]) -> EnvironmentStep:
         """Let the environment do one step, and agents look."""
         domain, env, before = self._domain, self._env, self._state
+        running = {agent: running[agent] for agent in self._alive if agent in running}  # not as they began
         known = {agent: domain.read(self.known(agent)) for agent in running}
         for agent, skill in running.items():
             is_idle = skill.action.verb in ("wait", "talk")
@@ -86,7 +87,7 @@ class AdapterWorld(FactsWorld[Describer[Any], MacroAction, EnvironmentStep]):
         self._alive = [agent for agent in self._alive if agent not in gone]
         self._state = domain.truth(env, before)
         self._look(observations, infos, self._t + 1)
-        return EnvironmentStep(before, known, dict(running), primitives, float(sum(rewards.values())), gone)
+        return EnvironmentStep(before, known, running, primitives, float(sum(rewards.values())), gone)
 
     def observe(self, agent: AgentId, change: EnvironmentStep) -> Outcome:
         """Return what the step did to an agent and through it."""

@@ -218,7 +218,8 @@ class CubeWorld(TeamWorld[CubeSkill]):
         return CubeView(agent, self._frame, lambda: self._frame)
 
     def _advance(self) -> StepResult:
-        skills = dict(self._executor.running)
+        running = self._executor.running
+        skills = {agent: running[agent] for agent in self._names if agent in running}  # not as they began
         activity, known, before = TeamActivity(skills), self._frame.state, self._state
         directions = {agent: skill.primitive(known) for agent, skill in skills.items()}
         tried = {agent: directions[agent] for agent in self._names if directions.get(agent, STAY) != STAY}

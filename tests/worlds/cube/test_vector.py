@@ -120,7 +120,14 @@ def test_equal_to_parallel_env_through_several_episodes(options: dict[str, Any],
     assert ends >= (10 if options.get("max_steps") else 0)
 
 
-@given(runs, st.integers(0, 4), st.integers(1, 9))
+@pytest.mark.parametrize("observation", ["grid", "window:2"])
+def test_a_reset_before_any_step_is_seen(observation: str) -> None:
+    env, other = (vector_env(4, num_envs=2, observation=observation) for _ in range(2))
+    env.reset(seed=1)
+    assert np.array_equal(np.asarray(env.reset(seed=2)[0]), np.asarray(other.reset(seed=2)[0]))
+
+
+@given(runs, st.sampled_from([0, 1, 2, 4, 9]), st.integers(1, 9))
 @settings(max_examples=60, deadline=None)
 def test_equal_in_any_scene(run: tuple[Layout, int, Any], radius: int, max_steps: int) -> None:
     layout, seed, scope = run
@@ -468,7 +475,7 @@ from teamworld.worlds.cube import autoreset, observe, physics
 env = vector_env(layout=env._state.layout(0), num_envs=1, observation="grid", copy=False, force_scope="rear")
 env.reset()
 env.step(np.zeros((1, 5), np.int8))
-kernels = physics.advance, observe._update_pictures, observe._update_classes, observe._copy_windows, autoreset._restart
+kernels = physics.advance, observe._update_pictures, observe._look_through_windows, autoreset._restart
 print([len(kernel.signatures) for kernel in kernels])
 """
-    assert run_python(code, tmp_path).splitlines()[-1] == "[1, 1, 1, 1, 1]"
+    assert run_python(code, tmp_path).splitlines()[-1] == "[1, 1, 1, 1]"

@@ -6,7 +6,6 @@ never change, so all agents can share one.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -15,15 +14,22 @@ import numpy as np
 
 from teamworld.worlds.cube.physics import u
 from teamworld.worlds.cube.state import (
+    AT_AGENTS,
+    AT_BLOCKS,
+    AT_EPISODES,
     BLOCK_FIELDS,
     BLOCK_WEIGHT,
     COL,
     DELIVERED_AT,
     DOWN,
     EPISODE_FIELDS,
+    GRID_SIZE,
     LEFT,
     MOVED_AT,
     MOVED_DIR,
+    NUM_AGENTS,
+    NUM_BLOCKS,
+    NUM_ENVS,
     RIGHT,
     ROW,
     STEPS_DONE,
@@ -58,24 +64,30 @@ def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return view
 
 
-class _Drawn:
-    """What is kept up to date of a state; it makes what it hands to the kernels once, and anew in a copy."""
+class Pictures:
+    """Keeps the observations of all environments of a state up to date while it is stepped.
 
-    def __init__(self, state: CubeState, envs: slice, array: npt.NDArray[Any], *more: int) -> None:
+    Call ``look`` after every step; environments that were loaded anew have to be told to ``restart`` first.
+    """
+
+    def __init__(self, state: CubeState, envs: slice = slice(None)) -> None:
+        """Show the environments ``envs`` of ``state``."""
         self._state = state
         self._envs = envs
-        self._array = array
-        self._more = more
+        self.shape = (len(state.reward[envs]), state.grid_size, state.grid_size, CHANNELS)
+        self.array = np.zeros(self.shape, np.float32)
+        """The pictures of the last look."""
         self._shown = np.zeros_like(state.agent_cell[envs])
         self._seen = np.full(len(self._shown), -1, np.int32)
         self._bind()
 
     def _bind(self) -> None:
+        """Make what the kernel takes: once, and anew in a copy."""
         state = self._state
         arrays = (state.grid, state.agent_cell, state.blocks, state.episodes)
         flat = (part[self._envs].reshape(-1) for part in arrays)
-        sizes = (state.num_agents, state.num_blocks, state.grid_size, *self._more)
-        self._args: tuple[Any, ...] = (self._array.reshape(-1), self._shown.reshape(-1), self._seen, *flat, *sizes)
+        sizes = (state.num_agents, state.num_blocks, state.grid_size)
+        self._args: tuple[Any, ...] = (self.array.reshape(-1), self._shown.reshape(-1), self._seen, *flat, *sizes)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_args"}
@@ -87,20 +99,6 @@ class _Drawn:
     def restart(self, envs: npt.NDArray[np.int32] | slice = slice(None)) -> None:
         """Have ``envs`` drawn anew at the next look, whatever happened to them."""
         self._seen[envs] = -1
-
-
-class Pictures(_Drawn):
-    """Keeps the observations of all environments of a state up to date while it is stepped.
-
-    Call ``look`` after every step; environments that were loaded anew have to be told to ``restart`` first.
-    """
-
-    def __init__(self, state: CubeState, envs: slice = slice(None)) -> None:
-        """Show the environments ``envs`` of ``state``."""
-        self.shape = (len(state.reward[envs]), state.grid_size, state.grid_size, CHANNELS)
-        self.array = np.zeros(self.shape, np.float32)
-        """The pictures of the last look."""
-        super().__init__(state, envs, self.array)
 
     def look(self, copy: bool = True) -> npt.NDArray[np.float32]:
         """Return the pictures of now: float32 of shape (E, K, K, 5).
@@ -159,7 +157,7 @@ HEAVIEST = 255
 CHUNK = 16
 
 
-class Windows(_Drawn):
+class Windows:
     """Keeps a grid of classes up to date for each environment, and copies what each agent sees of it.
 
     A cell is EMPTY, of the GOAL_COLUMN, OUTSIDE of the grid, an agent (TEAMMATE; the agent itself in the
@@ -168,24 +166,27 @@ class Windows(_Drawn):
 
     def __init__(self, state: CubeState, radius: int) -> None:
         """Prepare windows of side 2 * ``radius`` + 1."""
-        classes = np.full(state.num_envs * (state.grid_size + 2 * radius) ** 2 + CHUNK, OUTSIDE, np.uint8)
-        super().__init__(state, slice(None), classes, radius)
+        self._state = state
         self._radius = radius
+        margin = max(radius, 1)  # cells OUTSIDE round each grid; those behind a row are those before the next
+        cells = state.num_envs * (state.grid_size + 2 * margin) * (state.grid_size + margin)
+        self._classes = np.full(cells + margin + CHUNK, OUTSIDE, np.uint8)
+        self._shown = np.full(state.num_envs * (1 + state.num_agents), -1, np.int32)  # see _look_through_windows
         self.shape = (*state.agent_cell.shape, 2 * radius + 1, 2 * radius + 1)
-        self._buffer = np.empty(math.prod(self.shape) + CHUNK, np.uint8)
+        self._buffer = np.empty(self.shape, np.uint8)
+
+    def restart(self, envs: npt.NDArray[np.int32] | slice = slice(None)) -> None:
+        """Have ``envs`` drawn anew at the next look, whatever happened to them."""
+        self._shown[:: 1 + self._state.num_agents][envs] = -1
 
     def look(self, copy: bool = True) -> npt.NDArray[np.uint8]:
         """Return the windows of now: uint8 of shape (E, n, 2R + 1, 2R + 1).
 
         They are a fresh array, or without ``copy`` a read-only one that the next look overwrites.
         """
-        _update_classes(*self._args)
-        buffer = np.empty(math.prod(self.shape) + CHUNK, np.uint8) if copy else self._buffer
-        classes, shown = self._args[:2]
-        _copy_windows(buffer, classes, shown, self._state.num_agents, self._state.grid_size, self._radius)
-        windows = buffer[:-CHUNK].reshape(self.shape)
-        windows.flags.writeable = copy
-        return windows
+        windows = np.empty(self.shape, np.uint8) if copy else self._buffer
+        _look_through_windows(windows, self._classes, self._shown, self._state.arena, self._radius)
+        return windows if copy else frozen(windows)
 
 
 @compiled
@@ -288,60 +289,96 @@ def _update_pictures(
                 array[u(pixel + AGENT_INDEX)] = i - agent0 + 1
 
 
+# One function, although long, for the reason given in physics. Each environment is copied as soon as it is up to date:
+# of a batch of large grids only one is in the cache.
 @compiled
-def _update_classes(
+def _look_through_windows(
+    windows: npt.NDArray[np.uint8],
     classes: npt.NDArray[np.uint8],
     shown: npt.NDArray[np.int32],
-    seen: npt.NDArray[np.int32],
-    grid: npt.NDArray[np.int16],
-    agent_cell: npt.NDArray[np.int32],
-    blocks: npt.NDArray[np.int32],
-    episodes: npt.NDArray[np.int32],
-    num_agents: int,
-    num_blocks: int,
-    grid_size: int,
+    arena: npt.NDArray[np.int32],
     radius: int,
 ) -> None:
+    """Bring ``classes`` up to date and copy the windows.
+
+    A record of ``shown`` is the step that the classes of an environment show, -1 if none, then where each agent stands
+    among them.
+    """
+    num_agents = int(arena[NUM_AGENTS])
+    num_blocks = int(arena[NUM_BLOCKS])
+    grid_size = int(arena[GRID_SIZE])
+    at_cells = int(arena[AT_AGENTS])
     stride = grid_size + 2
-    side = grid_size + 2 * radius
-    for env in range(len(seen)):
-        step = int(episodes[u(env * EPISODE_FIELDS + STEPS_DONE)])
-        origin = (env * side + radius) * side + radius  # of cell (0, 0)
-        agent0 = env * num_agents
-        block0 = env * num_blocks * BLOCK_FIELDS
-        if step == seen[env]:
-            continue
-        fresh = step != seen[env] + 1 or step == 0
-        seen[env] = step
-        if fresh:
-            for row in range(grid_size):
-                cell = env * stride * stride + (row + 1) * stride + 1
-                for col in range(grid_size):
-                    code = int(grid[u(cell + col)])
-                    shade = TEAMMATE if code < 0 else GOAL_COLUMN if col == grid_size - 1 else EMPTY
-                    if code > 0:
-                        weight = int(blocks[u(block0 + (code - 1) * BLOCK_FIELDS + BLOCK_WEIGHT)])
-                        shade = min(TEAMMATE + weight, HEAVIEST)
-                    classes[u(origin + row * side + col)] = shade
-            for i in range(agent0, agent0 + num_agents):
-                shown[u(i)] = agent_cell[u(i)]
-            continue
-        for i in range(agent0, agent0 + num_agents):
-            old = int(shown[u(i)])
-            col = old % stride - 1
-            classes[u(origin + (old // stride - 1) * side + col)] = GOAL_COLUMN if col == grid_size - 1 else EMPTY
-        for wipe in (True, False):
+    across = 1.0 / stride
+    margin = max(radius, 1)
+    side = grid_size + margin
+    first = margin * side + margin  # of cell (0, 0)
+    corner = radius * side + radius
+    width = 2 * radius + 1
+    target = windows.reshape(windows.size)
+    to = 0
+    for env in range(int(arena[NUM_ENVS])):
+        step = int(arena[u(int(arena[AT_EPISODES]) + env * EPISODE_FIELDS + STEPS_DONE)])
+        origin = env * (grid_size + 2 * margin) * side
+        block0 = int(arena[AT_BLOCKS]) + env * num_blocks * BLOCK_FIELDS
+        record = env * (1 + num_agents)
+        agent0 = record + 1
+        before = int(shown[u(record)])
+        fresh = step != before + 1 or step == 0
+        if step != before:
+            shown[u(record)] = step
+            if fresh:
+                for row in range(grid_size):
+                    at = origin + first + row * side
+                    for col in range(grid_size - 1):
+                        classes[u(at + col)] = EMPTY
+                    classes[u(at + grid_size - 1)] = GOAL_COLUMN
+            else:
+                for i in range(num_agents):
+                    at = origin + int(shown[u(agent0 + i)])
+                    classes[u(at)] = GOAL_COLUMN if classes[u(at + 1)] == OUTSIDE else EMPTY
+                for b in range(num_blocks):
+                    block = block0 + b * BLOCK_FIELDS
+                    if arena[u(block + MOVED_AT)] == step:
+                        top, left, height, breadth = _edge(arena, block, step, True)
+                        for row in range(top, top + height):
+                            for col in range(left, left + breadth):
+                                classes[u(origin + first + row * side + col)] = EMPTY
             for b in range(num_blocks):
-                at = block0 + b * BLOCK_FIELDS
-                top, left, height, width = _edge(blocks, at, step, wipe)
-                shade = min(TEAMMATE + int(blocks[u(at + BLOCK_WEIGHT)]), HEAVIEST)
-                for row in range(top, top + height):
-                    for col in range(left, left + width):
-                        classes[u(origin + row * side + col)] = EMPTY if wipe else shade
-        for i in range(agent0, agent0 + num_agents):
-            new = int(agent_cell[u(i)])
-            shown[u(i)] = new
-            classes[u(origin + (new // stride - 1) * side + new % stride - 1)] = TEAMMATE
+                block = block0 + b * BLOCK_FIELDS
+                if arena[u(block + DELIVERED_AT)] == 0 and (fresh or arena[u(block + MOVED_AT)] == step):
+                    weight = int(arena[u(block + BLOCK_WEIGHT)])
+                    top, left, height, breadth = int(arena[u(block + ROW)]), int(arena[u(block + COL)]), weight, weight
+                    if not fresh:
+                        top, left, height, breadth = _edge(arena, block, step, False)
+                    for row in range(top, top + height):
+                        for col in range(left, left + breadth):
+                            classes[u(origin + first + row * side + col)] = min(TEAMMATE + weight, HEAVIEST)
+            for i in range(num_agents):
+                # A division by multiplying: exact, for a cell within the walls lies 1/stride off a whole row at least.
+                cell = int(arena[u(at_cells + env * num_agents + i)])
+                at = first + cell - stride - 1 + (int(cell * across) - 1) * (side - stride)
+                shown[u(agent0 + i)] = at
+                classes[u(origin + at)] = TEAMMATE
+        for i in range(num_agents):
+            begin = origin + int(shown[u(agent0 + i)]) - corner
+            if to + width * width + CHUNK > windows.size:
+                for _ in range(width):
+                    for k in range(width):
+                        target[u(to + k)] = classes[u(begin + k)]
+                    begin += side
+                    to += width
+            elif width <= CHUNK:  # a loop over one chunk would take a fifth longer
+                for _ in range(width):
+                    _copy_chunk(target, u(to), classes, u(begin))
+                    begin += side
+                    to += width
+            else:
+                for _ in range(width):
+                    for part in range(0, width, CHUNK):
+                        _copy_chunk(target, u(to + part), classes, u(begin + part))
+                    begin += side
+                    to += width
 
 
 @compiled
@@ -355,29 +392,6 @@ def _copy_chunk(target: npt.NDArray[np.uint8], to: u, source: npt.NDArray[np.uin
     target[to + u(4)], target[to + u(5)], target[to + u(6)], target[to + u(7)] = e, f, g, h
     target[to + u(8)], target[to + u(9)], target[to + u(10)], target[to + u(11)] = i, j, k, l
     target[to + u(12)], target[to + u(13)], target[to + u(14)], target[to + u(15)] = m, n, o, p
-
-
-@compiled
-def _copy_windows(
-    windows: npt.NDArray[np.uint8],
-    classes: npt.NDArray[np.uint8],
-    agent_cell: npt.NDArray[np.int32],
-    num_agents: int,
-    grid_size: int,
-    radius: int,
-) -> None:
-    stride = grid_size + 2
-    side = grid_size + 2 * radius
-    width = 2 * radius + 1
-    to = 0
-    for i in range(len(agent_cell)):
-        cell = int(agent_cell[u(i)])
-        begin = (i // num_agents * side + cell // stride - 1) * side + cell % stride - 1
-        for _ in range(width):
-            for part in range(0, width, CHUNK):
-                _copy_chunk(windows, u(to + part), classes, u(begin + part))
-            begin += side
-            to += width
 
 
 class AgentRow(NamedTuple):

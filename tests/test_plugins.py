@@ -32,6 +32,12 @@ class Flat:
     make, step_limit = staticmethod(rooms.make), staticmethod(rooms.step_limit)
 class Bare:
     LEVELS, SUMMARY = {}, "no more"
+class Listed(Flat):
+    LEVELS = ["two"]
+class Loose(Flat):
+    OPTIONS = dict
+class Endless(Flat):
+    step_limit = staticmethod(lambda *arguments: None)
 class Empty(Flat):
     make = staticmethod(lambda *arguments: object())
 """,
@@ -42,6 +48,8 @@ class Solo(ZeroShot):
     name, summary, variants = "solo", "alone", {"same": Variant("the same", {})}
 class Lazy(Method):
     name = "lazy"
+class Free(Solo):
+    options = dict
 """,
     "reasoner": """
 from teamworld.reasoning.rules import RuleReasoner
@@ -179,6 +187,11 @@ def test_suites_take_names(kit: Path) -> None:
         (["run", "their_kit.world:Flats"], "the module their_kit.world has no 'Flats'"),
         (["run", "their_kit.world:Bare"], "lacks OPTIONS, DEFAULT_LEVEL, step_limit, make"),
         (["run", "their_kit.world:Empty"], "make returns a object, which is no World: it lacks spec, domain"),
+        (["levels", "their_kit.world:Listed"], "is no world: LEVELS is a mapping of names to lines, got ['two']"),
+        (["run", "their_kit.world:Loose"], "is no world: OPTIONS is a pydantic model, got"),
+        (["run", "their_kit.world:Endless"], "step_limit returns a number of steps from 1, got None"),
+        (["levels", "their_kit.world:Endless"], "step_limit returns a number of steps from 1, got None"),
+        (["run", "rooms", "--method", "their_kit.method:Free"], "is no method: it lacks options, a pydantic model"),
         (["run", "their_kit.broken"], "No module named 'no_such_module_at_all'"),
         (["run", "their_kit.script"], "cannot be loaded: SystemExit: 0"),
         (["run", "rooms", "--method", "their_kit.method:Method"], "is no method: it lacks name, summary, decide"),

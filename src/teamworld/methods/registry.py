@@ -102,6 +102,7 @@ def _checked(offered: object, name: str) -> type[Method]:
         raise UserError(f"'{name}' is no method: expected a class that derives from {Method.__module__}.Method")
     missing = [part for part in ("name", "summary") if not isinstance(getattr(offered, part, None), str)]
     missing += ["decide"] if offered.decide is Method.decide else []
+    missing += [] if hasattr(offered.options, "model_validate") else ["options, a pydantic model"]
     if missing:
         raise UserError(f"'{name}' is no method: it lacks {', '.join(missing)}")
     return offered

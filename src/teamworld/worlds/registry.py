@@ -11,11 +11,11 @@ line, the smallest first), ``OPTIONS`` (a pydantic model), ``step_limit(level, o
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from teamworld import plugins
-from teamworld.errors import UserError, suggest
+from teamworld.errors import UserError, brief, suggest
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -34,6 +34,12 @@ WORLDS: Final[Mapping[str, str]] = {
     "wildfire": "teamworld.worlds.wildfire.world",
 }
 GROUP: Final = "teamworld.worlds"
+_FORMS: Final[tuple[tuple[str, str, Callable[[object], bool]], ...]] = (
+    ("LEVELS", "a mapping of names to lines", lambda part: isinstance(part, Mapping)),
+    ("OPTIONS", "a pydantic model", lambda part: hasattr(part, "model_validate")),
+    ("DEFAULT_LEVEL", "a text", lambda part: isinstance(part, str)),
+    ("SUMMARY", "a text", lambda part: isinstance(part, str)),
+)
 
 
 class WorldModule(Protocol):
@@ -90,6 +96,9 @@ def module(world: str) -> WorldModule:
     if offered is None:
         raise UserError(f"there is no world '{world}'{suggest(world, names())}")
     _check_parts(offered, WorldModule, f"'{world}' is no world")
+    for name, form, has_form in _FORMS:
+        if not has_form(part := getattr(offered, name)):
+            raise UserError(f"'{world}' is no world: {name} is {form}, got {brief(part)}")
     return cast("WorldModule", offered)
 
 
@@ -128,7 +137,10 @@ def step_limit(world: str, level: str, options: Mapping[str, object]) -> int:
     Raises:
         UserError: There is no such world, level or option, or a value cannot be used.
     """
-    return module(world).step_limit(level, options)
+    steps = module(world).step_limit(level, options)
+    if not isinstance(steps, int) or steps < 1:
+        raise UserError(f"'{world}': step_limit returns a number of steps from 1, got {brief(steps)}")
+    return steps
 
 
 def summary(world: str) -> str:

@@ -6,6 +6,7 @@ import collections
 import copy
 import io
 import json
+import math
 import pickle
 import re
 import struct
@@ -447,12 +448,24 @@ def test_the_recorded_runs() -> None:
     assert all(trace.finished != name.endswith("unfinished") for name, _, trace in (*symbolic, *visual))
 
 
+def test_a_door_has_a_leaf_where_the_file_says_how_it_stands(tmp_path: Path) -> None:
+    whole = files.neutral(tea())
+    assert not official_episodes.episode(written(tmp_path, whole)).home.leaves
+    door = next(node for node in whole["graph"]["nodes"] if node["id"] == DOOR)
+    door |= {"position": [3.0, 1.0, -0.4], "rotation": [0.0, math.sqrt(0.5), 0.0, math.sqrt(0.5)]}  # 90 degrees
+    home = official_episodes.episode(written(tmp_path, whole)).home
+    assert home.leaves == {DOOR: pytest.approx((3.0, -0.4, 3.0 + official_episodes.LEAF, -0.4))}
+
+
 @needs_data
 def test_a_whole_episode_of_the_data_reads_the_same_from_a_pickle(tmp_path: Path) -> None:
     path = FOLDER / json.loads((FOLDER / "index.json").read_text())["episodes"][1]["file"]
     episode = official_episodes.episode(path)
     whole = json.loads(path.read_text())
     record = files.original(episode, task_id=whole["task_id"], env_id=whole["env_id"])
+    poses = {node["id"]: {at: node[at] for at in ("position", "rotation")} for node in whole["graph"]["nodes"]}
+    for node in record["init_graph"]["nodes"]:
+        node["obj_transform"] = poses[node["id"]]
     (read,) = official_episodes.episodes(pickled(tmp_path, [record]))
     assert (read.home, read.needs, read.starts, read.name) == (
         episode.home,

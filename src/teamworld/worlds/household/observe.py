@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from teamworld.language import AgentId, Cell, Entity, Fact, Facts, Relation
 from teamworld.worlds.base.memory import Perception
-from teamworld.worlds.household import sight
+from teamworld.worlds.household import sight, sightlines
 from teamworld.worlds.household.homes.home import NAMES, SEARCHED, Episode, NodeId, close
 from teamworld.worlds.household.state import State, body
 
@@ -308,7 +308,7 @@ class SightMemory:
         at, (x, z) = state.points[number], seen.point
         to = sight.heading(at, x / 100, z / 100)
         apart = 0.0 if to is None else abs(to - state.headings[number]) % 360
-        if min(apart, 360 - apart) > sight.HALF_VIEW - UNSURE:
+        if min(apart, 360 - apart) > sightlines.HALF_VIEW - UNSURE:
             return False
         box = self.names.episode.home.nodes[node].box._replace(x=x / 100, z=z / 100)
         within = seen.place[0] == "INSIDE" and state.close(number, seen.place[1].id)

@@ -3,28 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from typing import Final, TypeAlias
 
-from teamworld.worlds.household.homes.home import SEARCHED, Box, Door, NodeId, Point
-from teamworld.worlds.household.state import AgentId, State
+import numpy as np
 
-Look: TypeAlias = tuple[float, float]
-"""Where one looks, as sine and cosine of the heading."""
-Window: TypeAlias = tuple[float, float]
-"""Directions, from one on the left to one on the right, as metres to the right for each ahead."""
-
-#: Half the angle of view, degrees.
-HALF_VIEW: Final = 33.0
-#: Height from which agents look, metres.
-EYES: Final = 1.8
-#: The same as metres to the right for each ahead; what is less far ahead than this, metres, is beside one.
-WIDTH: Final = math.tan(math.radians(HALF_VIEW))
-NEAREST, SIDEWAYS = 1e-6, 1e6
-#: How thick a wall is, metres: one looks through a doorway past the jambs on both its sides.
-WALL: Final = 0.14
-#: How far from the middle of a wall one stands in its doorway, metres: half of what neighbouring rooms share.
-DOORWAY: Final = 0.25
+from teamworld.worlds.household import sightlines
+from teamworld.worlds.household.homes.home import SEARCHED, Box, NodeId, Point
+from teamworld.worlds.household.sightlines import EYES, Outlook, Scene
+from teamworld.worlds.household.state import AgentId, State, body
 
 
 def seen(state: State, agent: AgentId) -> frozenset[NodeId]:
@@ -39,104 +24,62 @@ def cone(state: State, agent: AgentId) -> frozenset[NodeId]:
     """Return what an agent sees in visual mode, itself, what it holds and all rooms among it.
 
     Of what the task is about, and of other agents, it sees what symbolic mode would show it and whose box's centre is
-    within 33 degrees of its heading, however far away within the room; of what symbolic mode would show it in other
-    rooms, that of whose box a part lies within 33 degrees and in line with all doorways on the way. It looks into open
-    containers that it sees and that are CLOSE. Furniture hides nothing unless the rules have ``occlusion``; then see
+    within 33 degrees of its heading, however far away within the room. Of what symbolic mode would show it in other
+    rooms it sees that of whose box enough lies within 33 degrees, in line with all doorways on the way, and neither
+    behind the leaf of a door nor behind furniture: about 20 pixels of a picture. It looks into open containers that it
+    sees and that are CLOSE. In its own room furniture hides nothing unless the rules have ``occlusion``; then see
     :func:`hidden`.
     """
-    at, own, home, occlusion = state.points[agent], state.rooms[agent], state.home, state.rules.occlusion
+    at, own, home = state.points[agent], state.rooms[agent], state.home
+    scene, outlook = _scene(state)
+    boxes, places, first = scene.boxes, scene.places, len(outlook.nodes)
+    for row, (other, point) in enumerate(state.points.items(), first):
+        boxes[row, 0] = boxes[row, 6] = point.x
+        boxes[row, 2] = boxes[row, 7] = point.z
+        places[row, 0] = outlook.number[state.rooms[other]]
     ahead = math.radians(state.headings[agent])
-    look = sine, cosine = math.sin(ahead), math.cos(ahead)
-    visible = {agent, *state.hands[agent].things, *home.rooms}
-    for node in _watched(state, own):
-        box = state.box(node)
-        x, z = box.x - at.x, box.z - at.z
-        seen_at = abs(x * cosine - z * sine) <= WIDTH * (x * sine + z * cosine)
-        if seen_at and not (occlusion and hidden(state, agent, node)):
-            visible.add(node)
+    count = sightlines.look(
+        outlook.number[own], at.x, at.z, math.sin(ahead), math.cos(ahead), boxes, places, outlook.doors, outlook.ways,
+        outlook.passed, outlook.pieces, scene.rows,
+    )  # fmt: skip
+    nodes = scene.nodes
+    visible = {nodes[row] for row in scene.rows[:count].tolist()}
+    if state.holder:
+        visible.update(thing for other in state.points if other in visible for thing in state.hands[other].things)
+    if state.rules.occlusion:
+        visible = {node for node in visible if state.room(node) != own or not hidden(state, agent, node)}
+    visible.update((agent, *state.hands[agent].things, *home.rooms))
     for container in state.opened & visible:
         if home.nodes[container].name in SEARCHED and state.close(agent, container):
             visible.update(state.watched.intersection(state.contents(container)))
-    for room, window in _windows(home.doors, look, at, own):
-        for node in _watched(state, room):
-            if _meets(window, look, at, state.box(node)) and not (occlusion and hidden(state, agent, node)):
-                visible.add(node)
     return frozenset(visible)
 
 
-def _watched(state: State, room: NodeId) -> Iterator[NodeId]:
-    """Go through what can be seen in a room of what the task is about, and agents there with what they hold."""
-    shown = state.shown(room)
-    yield from shown & state.watched
-    yield from (node for node in (*state.points, *state.holder) if node in shown)
+def _scene(state: State) -> tuple[Scene, Outlook]:
+    """Return what can be seen at a moment, without the places of agents, and what never changes of it."""
+    if state.outlook is None:
+        state.outlook = sightlines.outlook(state.home, state.watched)
+    outlook = state.outlook
+    if state.scene is not None:
+        return state.scene, outlook
+    free = len(state.points)
+    boxes = np.concatenate((outlook.boxes, np.tile(sightlines.shape(body(Point(0.0, 0.0))), (free, 1))))
+    places = np.concatenate((outlook.places, np.full((free, outlook.places.shape[1]), -1, np.int64)))
+    shown = frozenset[NodeId]().union(*map(state.shown, state.home.rooms)).difference(state.holder)
+    for row, node in enumerate(outlook.nodes):
+        if node not in shown:
+            places[row, 0] = -1
+        elif node in state.opened or not state.fixed(node) or state.place(node) != state.home.parent.get(node):
+            boxes[row] = sightlines.shape(state.reached_box(node), state.box(node))
+            places[row] = outlook.place(state.room(node), _chain(state, node))
+    state.scene = Scene((*outlook.nodes, *state.points), boxes, places, np.zeros(len(boxes), np.int64))
+    return state.scene, outlook
 
 
-def _windows(doors: Sequence[Door], look: Look, at: Point, own: NodeId) -> list[tuple[NodeId, Window]]:
-    """Return the other rooms into which one looks, each with the directions that are open to the eye.
-
-    Args:
-        doors: Of the home.
-        look: Where one looks.
-        at: Where one stands.
-        own: The room one is in.
-    """
-    rooms: list[tuple[NodeId, Window]] = [(own, (-WIDTH, WIDTH))]
-    met = {own}
-    for room, (low, high) in rooms:  # which grows
-        for door in doors:
-            if room not in door.rooms:
-                continue
-            x, z, width = door.x - at.x, door.z - at.z, door.width
-            if abs(x * look[1] - z * look[0]) - width > WIDTH * (x * look[0] + z * look[1] + width):
-                continue  # one does not look there, as mostly
-            other = door.rooms[door.rooms[0] == room]
-            less, more = _opening(door, look, at)
-            window = max(low, less), min(high, more)
-            if other not in met and window[0] < window[1]:
-                met.add(other)
-                rooms.append((other, window))
-    return rooms[1:]
-
-
-def _opening(door: Door, look: Look, at: Point) -> Window:
-    """Return the directions in which one looks through a doorway, past the jambs on both sides of the wall."""
-    x, z, half = door.x - at.x, door.z - at.z, door.width / 2
-    along, across = (z, x) if door.across_x else (x, z)
-    if abs(across) <= DOORWAY and abs(along) <= half:
-        return -SIDEWAYS, SIDEWAYS  # one stands in it
-    jambs = []
-    for side in (-half, half):
-        corners = [(off, side) if door.across_x else (side, off) for off in (-WALL / 2, WALL / 2)]
-        slopes = [_slope(*_beside(look, at, Point(door.x + x, door.z + z))) for x, z in corners]
-        jambs.append((min(slopes), max(slopes)))
-    first, last = sorted(jambs)
-    return first[1], last[0]
-
-
-def _meets(window: Window, look: Look, at: Point, box: Box) -> bool:
-    """Whether a part of a box lies in a window's directions."""
-    right, forward = _beside(look, at, box)
-    low, high = window
-    if forward > 0 and low * forward <= right <= high * forward:
-        return True
-    reach = (box.width + box.depth) / 2  # no part is farther from the middle
-    if right - high * forward > reach * (1 + abs(high)) or low * forward - right > reach * (1 + abs(low)):
-        return False
-    wide, deep = box.width / 2, box.depth / 2
-    corners = [Point(box.x + x, box.z + z) for x in (-wide, wide) for z in (-deep, deep)]
-    slopes = [_slope(*_beside(look, at, corner)) for corner in corners]
-    return min(slopes) <= high and max(slopes) >= low
-
-
-def _beside(look: Look, at: Point, to: Point | Box) -> tuple[float, float]:
-    """Return how far to the right and how far ahead a place is, metres."""
-    x, z = to.x - at.x, to.z - at.z
-    return x * look[1] - z * look[0], x * look[0] + z * look[1]
-
-
-def _slope(right: float, forward: float) -> float:
-    """Return the direction of a place, as metres to the right for each ahead."""
-    return right / forward if forward > NEAREST else math.copysign(SIDEWAYS, right)
+def _chain(state: State, node: NodeId) -> tuple[NodeId, ...]:
+    """Return a node and what it lies in or on, one after the other."""
+    place = state.place(node)
+    return (node,) if place is None else (node, *_chain(state, place[1]))
 
 
 def hidden(state: State, agent: AgentId, node: NodeId) -> bool:
@@ -152,19 +95,9 @@ def hidden(state: State, agent: AgentId, node: NodeId) -> bool:
         # Most pieces lie beside the line's own rectangle.
         if abs(other.x - middle_x) * 2 >= other.width + wide or abs(other.z - middle_z) * 2 >= other.depth + deep:
             continue
-        if _crosses((at.x, EYES, at.z), (box.x, box.y, box.z), other) and not _holds(state, piece, node):
+        if _crosses((at.x, EYES, at.z), (box.x, box.y, box.z), other) and piece not in _chain(state, node):
             return not state.close(agent, node)
     return False
-
-
-def _holds(state: State, piece: NodeId, node: NodeId) -> bool:
-    """Whether a node is a piece, or lies in or on it, itself or with what it lies in or on."""
-    while node != piece:
-        place = state.place(node)
-        if place is None:
-            return False
-        node = place[1]
-    return True
 
 
 def view(state: State, agent: AgentId) -> frozenset[NodeId]:

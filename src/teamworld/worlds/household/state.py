@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from teamworld.worlds.household.homes.home import SEARCHED, Box, Home, Need, NodeId, Point, Relation, can_be, close
 from teamworld.worlds.household.interaction_points import SWINGS
 from teamworld.worlds.household.pathfinding import Floor
+
+if TYPE_CHECKING:
+    from teamworld.worlds.household.sightlines import Outlook, Scene
 
 AgentId: TypeAlias = NodeId
 #: What a thing is INSIDE or ON.
@@ -97,6 +100,10 @@ class State:
     """Up to five places to which the last walks in a row have led."""
     cones: dict[AgentId, tuple[tuple[Point, float], frozenset[NodeId]]] = field(default_factory=dict)
     """What agents saw ahead from where and in which direction, where this has been asked since anything changed."""
+    outlook: Outlook | None = field(default=None, compare=False, repr=False)
+    """What never changes of what can be seen, where this has been asked."""
+    scene: Scene | None = field(default=None, compare=False, repr=False)
+    """What can be seen where, where this has been asked since anything but an agent moved; copies have their own."""
     _place: dict[NodeId, Place] = field(default_factory=dict)
     _box: dict[NodeId, Box] = field(default_factory=dict)
     _contents: dict[NodeId, tuple[NodeId, ...]] = field(default_factory=dict)
@@ -126,6 +133,8 @@ class State:
             {agent: places.copy() for agent, places in self.last.items()},
             self.trail.copy(),
             self.cones.copy(),
+            self.outlook,
+            None,
             self._place.copy(),
             self._box.copy(),
             self._contents.copy(),
@@ -233,7 +242,7 @@ class State:
 
     def grab(self, agent: AgentId, thing: NodeId) -> None:
         """Let an agent take a thing that can be seen; what lay in or on it stays where it is."""
-        self.cones.clear()
+        self._changed()
         place, room = self.place(thing), self.room(thing)
         assert place is not None
         self._take(place[1], thing)
@@ -254,7 +263,7 @@ class State:
         What is put into something has its middle from then on; what is put on something stands where it is nearest to
         the agent.
         """
-        self.cones.clear()
+        self._changed()
         agent = self.holder.pop(thing)
         self.hands[agent] = self.hands[agent].without(thing)
         relation, onto = place
@@ -278,16 +287,20 @@ class State:
 
     def open(self, container: NodeId) -> None:
         """Open something that can be seen."""
-        self.cones.clear()
+        self._changed()
         self.opened |= {container}
         self._show(self.room(container), self._visible(container))
 
     def shut(self, container: NodeId) -> None:
         """Close something."""
-        self.cones.clear()
+        self._changed()
         before = frozenset(self._visible(container))
         self.opened -= {container}
         self._hide(self.room(container), before.difference(self._visible(container)))
+
+    def _changed(self) -> None:
+        self.cones.clear()
+        self.scene = None
 
     def _take(self, parent: NodeId, child: NodeId) -> None:
         self._missing.clear()

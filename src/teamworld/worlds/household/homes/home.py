@@ -7,7 +7,7 @@ lie in the floor, y points up. All geometry goes by axis-aligned boxes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -108,6 +108,8 @@ class Home:
     """The room that each node is in, itself for rooms."""
     opened: frozenset[NodeId]
     """What can be opened and stands open."""
+    leaves: Mapping[NodeId, tuple[float, float, float, float]] = field(default_factory=dict)
+    """The leaves of doors that have one: x and z of the hinge, and of the other end as the door stands."""
 
     @cached_property
     def searched(self) -> tuple[NodeId, ...]:

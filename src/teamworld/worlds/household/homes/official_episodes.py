@@ -6,6 +6,7 @@ Everything is checked field by field, and what cannot be used is a :class:`~team
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,8 @@ from teamworld.worlds.household.homes.safe_files import read_json, read_pickle
 
 #: Task numbers of the ten episodes that papers report, in their order.
 PUBLISHED: Final = (0, 5, 10, 16, 20, 26, 30, 32, 40, 49)
+#: Width of the leaf of a door, metres: that of the opening less the frame.
+LEAF: Final = 0.87
 #: Ends of file names that mean a pickle.
 PICKLES: Final = (".pik", ".pkl", ".pickle")
 
@@ -40,6 +43,8 @@ class _NodeRecord(Struct):
     bbox_center: _Triple
     bbox_size: _Triple
     states: list[str] = []
+    position: _Triple | None = None
+    rotation: tuple[float, float, float, float] | None = None
 
 
 class _EdgeRecord(Struct):
@@ -100,6 +105,7 @@ class _OriginalNode(Struct):
     properties: frozenset[_Text]
     bounding_box: _Bounds
     states: list[str] = []
+    obj_transform: _Transform | None = None
 
 
 class _OriginalEdge(Struct):
@@ -111,6 +117,11 @@ class _OriginalEdge(Struct):
 class _OriginalGraph(Struct):
     nodes: list[_OriginalNode]
     edges: list[_OriginalEdge]
+
+
+class _Transform(Struct):
+    position: _Triple
+    rotation: tuple[float, float, float, float]
 
 
 class _Original(Struct):
@@ -210,10 +221,11 @@ def _translate(record: _Original) -> _EpisodeRecord:
     rooms = {node.class_name: node.id for node in graph.nodes if node.category == "Rooms"}
     for room in record.init_rooms:
         _expect(room in rooms, f"expected a room, found {brief(room)}{suggest(room, sorted(rooms))}")
-    nodes = [
-        _NodeRecord(n.id, n.class_name, n.category, n.properties, n.bounding_box.center, n.bounding_box.size, n.states)
-        for n in graph.nodes
-    ]
+    nodes = []
+    for n in graph.nodes:
+        box, at = n.bounding_box, n.obj_transform
+        pose = (None, None) if at is None else (at.position, at.rotation)
+        nodes.append(_NodeRecord(n.id, n.class_name, n.category, n.properties, box.center, box.size, n.states, *pose))
     return _EpisodeRecord(
         format="cwah-episode/1",
         task_id=record.task_id,
@@ -280,7 +292,17 @@ def _home(name: str, graph: _Graph) -> Home:
         parent=parent,
         room={node: _room(parent, rooms, edges["INSIDE"], node) for node in nodes},
         opened=frozenset(record.id for record in graph.nodes if nodes[record.id].opens and "OPEN" in record.states),
+        leaves=dict(_leaf(record) for record in graph.nodes if record.id in edges["BETWEEN"] and record.position),
     )
+
+
+def _leaf(record: _NodeRecord) -> tuple[NodeId, tuple[float, float, float, float]]:
+    """Return a door and the ends of its leaf: its transform is at the hinge, and looks along the leaf."""
+    x, _, z = record.position or (0.0, 0.0, 0.0)
+    _, turn, _, rest = record.rotation or (0.0, 0.0, 0.0, 1.0)
+    _check_lengths((x, z, turn, rest))
+    angle = 2 * math.atan2(turn, rest)
+    return record.id, (x, z, x + LEAF * math.sin(angle), z + LEAF * math.cos(angle))
 
 
 def _node(record: _NodeRecord) -> Node:

@@ -220,7 +220,9 @@ def test_listing_commands_take_names(kit: Path, capsys: pytest.CaptureFixture[st
         assert says in capsys.readouterr().out
 
 
-def test_entry_points_bring_all_three(kit: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_entry_points_bring_all_three(
+    kit: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     points = {
         worlds.GROUP: [EntryPoint("flat", WORLD, worlds.GROUP)],
         methods.GROUP: [EntryPoint("solo", METHOD, methods.GROUP)],
@@ -231,6 +233,15 @@ def test_entry_points_bring_all_three(kit: Path, monkeypatch: pytest.MonkeyPatch
     assert command(["run", "flat", "--method", "solo:same", "--reasoner", "calm:merry", "--out", "a"]) == 0
     assert command(["metrics", "a"]) == 0
     assert command(["run", "flat", "--reasoner", "calms", "--out", "b"]) == 2
+    points.clear()  # the record outlives the package
+    for words in (
+        ["report", "a"],
+        ["view", "a", "--export", "a.html"],
+        ["metrics", "a"],
+        ["report", "a", "--failures"],
+    ):
+        assert command(words) == 0
+    assert "what only the world's own rules find" in " ".join(capsys.readouterr().out.split())
 
 
 def test_folder_names_stay_short() -> None:

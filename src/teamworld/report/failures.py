@@ -9,7 +9,6 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from teamworld import plugins
 from teamworld.errors import UserError
 from teamworld.experiment.spec import ExperimentSpec
 from teamworld.experiment.store.folder import RunFolder
@@ -45,7 +44,6 @@ def tags(log: Sequence[Event]) -> list[dict[str, Any]]:
 
     Raises:
         ValueError: The log has no start or no end.
-        UserError: There is no world of its name.
     """
     start = log[0] if log else None
     finder = worlds.finder(start.world) if isinstance(start, EpisodeStart) else None
@@ -111,7 +109,7 @@ def counts(episodes: Sequence[Tagged], experiment: ExperimentSpec) -> Table:
     caption = f"tags, and episodes with a tag of all episodes; {describe_reasoner_and_talk(experiment)}"
     if absent:
         caption += f"\nnot seen: {', '.join(absent)}"
-    if plugins.reference(experiment.world) is not None and not plugins.is_loaded(experiment.world):
+    if not worlds.is_there(experiment.world):
         caption += "\nnot looked for: what only the world's own rules find (a report does not import them)"
     for takes, names in lacking.items():
         caption += f"\nnot looked for: {', '.join(names)} (takes {takes})"

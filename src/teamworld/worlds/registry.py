@@ -158,16 +158,20 @@ def option_model(world: str) -> type[BaseModel]:
     return module(world).OPTIONS
 
 
+def is_there(world: str) -> bool:
+    """Return whether a world can be read of: a log outlives the package of its world, and imports no MODULE:NAME."""
+    try:
+        module(world)
+    except UserError:
+        return False
+    return True
+
+
 def finder(world: str) -> FailureFinder | None:
-    """Return what finds a world's own failures in a log; None if the world offers nothing, or is not loaded."""
-    if plugins.reference(world) == world and not plugins.is_loaded(world):
-        return None
-    return cast("FailureFinder | None", getattr(module(world), "failures", None))
+    """Return what finds a world's own failures in a log; None if the world offers nothing, or is not there."""
+    return cast("FailureFinder | None", getattr(module(world), "failures", None)) if is_there(world) else None
 
 
 def style(world: str) -> Mapping[str, Any]:
     """Return what the replay's drawing of a world reads; nothing if the world offers none, or is not there."""
-    try:
-        return cast("Mapping[str, Any]", getattr(module(world), "STYLE", {}))
-    except UserError:  # a log outlives the package that made it
-        return {}
+    return cast("Mapping[str, Any]", getattr(module(world), "STYLE", {})) if is_there(world) else {}

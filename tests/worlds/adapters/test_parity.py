@@ -13,6 +13,7 @@ from teamworld.errors import UserError
 from teamworld.testing import matrix
 from teamworld.worlds.adapters.gymnasium_team import GymnasiumTeam, make_registered
 from teamworld.worlds.adapters.lbf.env import parallel_env as lbf
+from teamworld.worlds.adapters.overcooked.env import parallel_env as overcooked
 from teamworld.worlds.adapters.rware.env import parallel_env as rware
 
 LEVELS = [
@@ -60,6 +61,15 @@ def test_it_is_a_parallel_environment(name: str, make: Make, level: str) -> None
     with pytest.raises(UserError, match="no action for agent_1"):
         env.step({"agent_0": 0})
     env.close()
+
+
+@pytest.mark.parametrize(
+    ("make", "level"), [(lbf, "Foraging-8x8-2p-1f-v3"), (rware, "rware-tiny-2ag-v2"), (overcooked, "cramped_room")]
+)
+@pytest.mark.parametrize("steps", [0, -4, "x"])
+def test_a_limit_that_is_none_is_refused(make: Callable[..., object], level: str, steps: object) -> None:
+    with pytest.raises(UserError, match=f"max_steps must be an integer from 1 to 10000000, got {steps!r}"):
+        make(level, steps)
 
 
 def test_an_unknown_level_is_refused_with_a_near_name() -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-from teamworld.errors import UserError
+from teamworld.errors import UserError, brief
+from teamworld.worlds.base.array_interface import is_integer
+
+_MOST_STEPS = 10**7
 
 
 def load(name: str) -> ModuleType:
@@ -20,3 +23,13 @@ def load(name: str) -> ModuleType:
         raise UserError(
             f"the package {name} is needed and not installed ({error}): run pip install 'teamworld[adapters]'"
         ) from None
+
+
+def check_limit(max_steps: int | None) -> None:
+    """Check a step limit, which packages take as it comes: some never end an episode of 0 steps.
+
+    Raises:
+        UserError: It is no number of steps from 1.
+    """
+    if max_steps is not None and not is_integer(max_steps, 1, _MOST_STEPS):
+        raise UserError(f"max_steps must be an integer from 1 to {_MOST_STEPS}, got {brief(max_steps)}")

@@ -9,7 +9,7 @@ from typing import Any, Final
 from teamworld.errors import UserError, suggest
 from teamworld.worlds.adapters.overcooked.levels import ENVIRONMENTS
 from teamworld.worlds.adapters.overcooked.state import NOTHING, ONION, PLATE, SOUP, Kitchen
-from teamworld.worlds.adapters.package import load
+from teamworld.worlds.adapters.package import check_limit, load
 from teamworld.worlds.base.array_interface import ParallelBase, actions_in_order, check_pettingzoo
 
 #: The package that is wrapped.
@@ -112,8 +112,9 @@ def parallel_env(level: str, max_steps: int | None = None) -> OvercookedEnv:
         max_steps: Steps after which an episode ends; the package's own if None.
 
     Raises:
-        UserError: The package is not installed, or there is no such level.
+        UserError: The package is not installed, there is no such level, or the limit is below 1.
     """
+    check_limit(max_steps)
     env = make_bare(level)
     if max_steps is not None:
         env.max_steps = max_steps

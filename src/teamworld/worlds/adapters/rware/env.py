@@ -7,6 +7,7 @@ from typing import Any
 
 from teamworld.language import Cell
 from teamworld.worlds.adapters.gymnasium_team import GymnasiumTeam, make_registered
+from teamworld.worlds.adapters.package import check_limit
 
 #: The package that is wrapped.
 PACKAGE = "rware"
@@ -86,7 +87,8 @@ def parallel_env(level: str, max_steps: int | None = None, edit: Callable[[Any],
         edit: See ``GymnasiumTeam``.
 
     Raises:
-        UserError: A package is not installed, or there is no such level.
+        UserError: A package is not installed, there is no such level, or the limit is below 1.
     """
+    check_limit(max_steps)
     settings = {} if max_steps is None else {"max_steps": max_steps}
     return RwareEnv(make_registered(PACKAGE, level, **settings), level, edit)

@@ -84,6 +84,8 @@ def test_a_missing_package_is_missed_in_one_line(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(importlib, "import_module", refuse)
     with pytest.raises(UserError, match=r"the package lbforaging is needed .* pip install 'teamworld\[adapters\]'"):
         lbf("Foraging-8x8-2p-1f-v3")
+    with pytest.raises(UserError, match="the package cogrid is needed"):
+        overcooked("cramped_room")
 
 
 def test_the_matrix_leaves_out_worlds_whose_package_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ def load(name: str) -> ModuleType:
         return importlib.import_module(name)
     except ImportError as error:
         raise UserError(
-            f"the package {name} is needed and not installed ({error}): run pip install 'teamworld[adapters]'"
+            f"the package {name.partition('.')[0]} is needed and not installed ({error}): run pip install 'teamworld[adapters]'"
         ) from None
 
 

@@ -20,8 +20,9 @@ def load(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ImportError as error:
+        package = name.partition(".")[0]
         raise UserError(
-            f"the package {name.partition('.')[0]} is needed and not installed ({error}): run pip install 'teamworld[adapters]'"
+            f"the package {package} is needed and not installed ({error}): run pip install 'teamworld[adapters]'"
         ) from None
 
 

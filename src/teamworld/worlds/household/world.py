@@ -56,7 +56,7 @@ class HouseholdOptions(BaseModel):
     starts: Any = "random"
     """Whether agents start at random places of their rooms, or where recorded runs of the official set began; or their
     places [x, z] in metres, one for each agent."""
-    primitives: bool = False
+    primitives: bool = Field(default=False, exclude_if=lambda value: not value)
     """Whether agents can also do single actions of the engine (walktowards, putin, putback), and these and open, close
     and grab are judged by the physics alone: for replaying recorded runs."""
     occlusion: bool = False

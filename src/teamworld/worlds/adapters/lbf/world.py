@@ -66,8 +66,6 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
 
 
 def _build(level: str, seed: int, horizon: int, edit: Callable[[Any], None] | None = None) -> AdapterWorld:
-    if horizon < 1:
-        raise UserError(f"the horizon is a number of steps from 1, got {horizon}")
     env = parallel_env(level)
     if env.env._grid_observation or not env.env._observe_agent_levels:
         raise UserError(f"the world lbf reads vector observations with levels; {level} has others")

@@ -7,7 +7,6 @@ from functools import lru_cache
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from teamworld.errors import UserError
 from teamworld.worlds.adapters.overcooked import draw
 from teamworld.worlds.adapters.overcooked.domain import OvercookedDomain
 from teamworld.worlds.adapters.overcooked.env import PACKAGE as PACKAGE
@@ -62,8 +61,6 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
         UserError: The package is not installed, or there is no such level or option.
     """
     chosen = read_options(OvercookedOptions, options, "overcooked")
-    if horizon < 1:
-        raise UserError(f"the horizon is a number of steps from 1, got {horizon}")
     env = parallel_env(level)
     kitchen, agents = read_kitchen(env), env.possible_agents
     task = (

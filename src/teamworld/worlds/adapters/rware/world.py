@@ -70,8 +70,6 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
 def _build(
     level: str, seed: int, horizon: int, chosen: RwareOptions, edit: Callable[[Any], None] | None = None
 ) -> AdapterWorld:
-    if horizon < 1:
-        raise UserError(f"the horizon is a number of steps from 1, got {horizon}")
     env = parallel_env(level)
     if not env.env.fast_obs or env.env.msg_bits or env.env.normalised_coordinates:
         raise UserError(f"the world rware reads flat observations without messages; {level} has others")

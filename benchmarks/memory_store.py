@@ -124,7 +124,7 @@ def answer(store: MemoryStore) -> None:
     """Ask everything that a method can ask."""
     world_model = store.world_model(RUN)
     for task in range(TASKS):
-        world_model.guide(f"block_{task}", 50)
+        world_model.guide(f"block_{task}")
         world_model.library(f"block_{task}")
     world_model.best()
 

@@ -32,7 +32,7 @@ PAGES = [
     "docs/reference/methods/coela.md",
     "docs/reference/methods/cobel.md",
     "docs/reference/methods/camon.md",
-    "docs/reference/methods/hmas2.md",
+    "docs/reference/methods/hmas.md",
     "docs/reference/methods/embodied.md",
     "docs/reference/methods/mhp.md",
     "docs/reference/methods/drwell.md",

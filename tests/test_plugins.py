@@ -50,6 +50,10 @@ class Lazy(Method):
     name = "lazy"
 class Free(Solo):
     options = dict
+class Quiet(Method):
+    name, summary = "quiet", "does nothing"
+    async def decide(self, context):
+        return {}
 """,
     "reasoner": """
 from teamworld.reasoning.rules import RuleReasoner
@@ -197,7 +201,10 @@ def test_suites_take_names(kit: Path) -> None:
         (["run", "rooms", "--method", "their_kit.method:Method"], "is no method: it lacks name, summary, decide"),
         (["run", "rooms", "--method", "their_kit.method:Lazy"], "is no method: it lacks summary, decide"),
         (["run", "rooms", "--method", "their_kit.world:Flat"], "expected a class that derives from teamworld.m"),
-        (["run", "rooms", "--method", f"{METHOD}:other"], "has no options, so no variants: leave out ':other'"),
+        (
+            ["run", "rooms", "--method", "their_kit.method:Quiet:other"],
+            "has no options, so no variants: leave out ':other'",
+        ),
         (["run", "rooms", "--reasoner", "their_kit.reasoner:Mute"], "lacks async ask(question, tries)"),
         (["run", "rooms", "--reasoner", f"{REASONER}:angry"], "cannot be made: RuntimeError: no"),
         (["levels", "their_kit.world:Flats"], "has no 'Flats'"),

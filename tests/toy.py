@@ -201,6 +201,9 @@ class ToyWorld:
     def beliefs(self) -> BeliefRules:
         return NoConflicts(self.goals)
 
+    def describe_goal(self, goal: Goal, agent: str, facts: Facts) -> str:
+        return f"{goal.units} units left"
+
     def ends_plan(self, action: Action, reason: str) -> bool:
         return reason in self.ends
 

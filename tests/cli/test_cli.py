@@ -253,7 +253,7 @@ def test_a_full_disk_while_running_is_told_and_the_run_goes_on_later(
         "resource.setrlimit(resource.RLIMIT_FSIZE, (%d, %d));"
         f"from teamworld.cli import main; main({command!r})"
     )
-    for size in (2_000, 20_000, 60_000):
+    for size in (2_000, 20_000, 40_000):
         done = subprocess.run(
             [sys.executable, "-c", limited % (size, size)], capture_output=True, text=True, check=False
         )

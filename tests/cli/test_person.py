@@ -109,7 +109,7 @@ def kept(out: Path) -> int:
 def test_an_interrupted_person_goes_on_after_the_last_answer(tmp_path: Path) -> None:
     whole = at_terminal([*RUN, "--out", str(tmp_path / "whole")])
     assert whole.code == 0, whole.shown
-    assert whole.asked == kept(tmp_path / "whole") > 4
+    assert whole.asked == kept(tmp_path / "whole") >= 4
     out = tmp_path / "run"
     asked = 0
     for interrupt_at in (1, 6):  # before anything was typed, and in the middle of an answer

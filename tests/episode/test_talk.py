@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from teamworld.episode.message_delivery import Channel, MessageRule
-from teamworld.language import AgentId
+from teamworld.language import AgentId, Fact, parse_fact, plain, plain_names
 from teamworld.methods.contract import Message
 from teamworld.record import Deliver, Event, MessageSent
 from teamworld.seeding import generator
@@ -74,6 +74,42 @@ def test_without_a_bound_anybody_may_speak_for_ever() -> None:
     for _ in range(20):
         free.post(Message("a", "inform", "hello"), 0)
     assert free.may_speak("a")
+
+
+WORDS = "I take deliver_1; <item>(1) AT (2, 9)."
+FACTS = tuple(
+    map(parse_fact, ("<item>(1) AT (2, 9)", "<item>(1) WEIGHT 1", "<item>(1) WEIGHT 12", "<item>(2) STATE free"))
+)
+
+
+def test_facts_are_part_of_what_is_said_and_none_is_said_twice() -> None:
+    events: list[Event] = []
+    line = channel(MessageRule(ticks=1, chars_per_tick=10, paid_by="speaker"), events)
+    line.post(Message("a", "inform", "ok", facts=FACTS), 0)
+    line.post(Message("a", "inform", WORDS, facts=FACTS), 0)
+    line.post(Message("a", "inform", "", facts=FACTS[:1]), 0)
+    texts = [event.text for event in events if isinstance(event, MessageSent)]
+    assert texts == [
+        "ok Facts: item_1 AT (2, 9); item_1 WEIGHT 1; item_1 WEIGHT 12; item_2 STATE free.",
+        f"{WORDS} Facts: item_1 WEIGHT 1; item_1 WEIGHT 12; item_2 STATE free.",
+        "Facts: item_1 AT (2, 9).",
+    ]
+    assert line.owed["a"] == sum(1 + -(-len(text) // 10) for text in texts)
+    assert [said.text for said in line.inbox("b", 0)] == [said.whole for said in line.inbox("b", 0)] == texts
+
+
+@given(st.integers(1, 120), st.sampled_from(["ok", WORDS, ""]), st.lists(st.sampled_from(FACTS)).map(tuple))
+def test_a_limit_of_length_holds_for_words_and_facts_together(
+    maximum: int, words: str, facts: tuple[Fact, ...]
+) -> None:
+    events: list[Event] = []
+    channel(MessageRule(maximum=maximum), events).post(Message("a", "inform", words, facts=facts), 0)
+    (sent,) = (event for event in events if isinstance(event, MessageSent))
+    free = Message("a", "inform", words, facts=facts).whole
+    assert len(sent.text) <= maximum
+    assert sent.text == free or len(free) > maximum
+    for fact in sent.facts:  # what arrives as a fact stands in the text
+        assert plain(fact) in plain_names(sent.text)
 
 
 def test_whoever_is_named_twice_gets_it_once() -> None:

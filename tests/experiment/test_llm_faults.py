@@ -28,7 +28,7 @@ RUNNING = RunOptions(timeout=5.0, calls=32)  # longer than an answer takes on a 
 
 def experiment(server: Peer) -> ExperimentSpec:
     """Return one of some 300 calls."""
-    return build({"reasoner": server.name(), "level": "n4", "max_steps": 20, "seeds": list(range(12))})
+    return build({"reasoner": server.name(), "level": "n4", "max_steps": 40, "seeds": list(range(24))})
 
 
 def meet(server: Peer, faults: tuple[str, ...], row: int | None = None) -> None:
@@ -61,7 +61,7 @@ def test_what_does_not_pass_is_told(server: Peer, tmp_path: Path) -> None:
     rows = run(experiment(server), tmp_path / "a", running=RUNNING)
     stats = server.stats()
     ledger = balance(stats, tmp_path / "a")
-    assert len(rows) == 12
+    assert len(rows) == 24
     assert ledger.wrong == []
     assert (ledger.lost, ledger.twice) == (0, 0)
     assert stats["faults"].keys() == set(EVERY)

@@ -25,7 +25,7 @@ def file(server: Peer, path: Path) -> Path:
     data: dict[str, Any] = {
         "methods": ["drwell"],
         "max_steps": 8,
-        "grid": {"level": ["n1", "n2"], "reasoner": [server.name(), "rules"]},
+        "grid": {"level": ["paper-n2", "n4"], "reasoner": [server.name(), "rules"]},
     }
     path.write_text(yaml.safe_dump(data))
     return path
@@ -91,7 +91,7 @@ def test_where_nothing_is_left_nothing_begins(server: Peer, tmp_path: Path) -> N
 def test_the_sections_of_a_page_share_one_budget(
     server: Peer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    experiment = {"methods": ["drwell"], "max_steps": 8, "level": "n2", "reasoner": server.name()}
+    experiment = {"methods": ["drwell"], "max_steps": 8, "level": "paper-n2", "reasoner": server.name()}
     sections = [{"name": name, "title": name, "experiment": experiment} for name in ("one", "two")]
     path, out = tmp_path / "page.yaml", tmp_path / "out"
     path.write_text(yaml.safe_dump({"title": "A page", "sections": sections}))

@@ -20,7 +20,7 @@ from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.results import EpisodeRow
 from teamworld.experiment.warm_start import gather
 from teamworld.memory.store import MemoryStore
-from teamworld.record import EpisodeStart, read_log
+from teamworld.record import EpisodeStart, QuestionAsked, read_log
 from tests.experiment.ledger import logs
 from tests.experiment.test_runs import change, scores, stopped_after
 
@@ -191,12 +191,23 @@ def test_fixed_instances_are_one(tmp_path: Path) -> None:
 def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run that learned."""
     folder = tmp_path_factory.mktemp("learned") / "run"
-    run("cube", method=["drwell", "drwell:no_memory", "zero_shot"], episodes=3, seed=[0, 1], out=folder)
+    run("cube", level="n4", method=["drwell", "drwell:no_memory", "zero_shot"], episodes=3, seed=[0, 1], out=folder)
     return folder
 
 
+def answers_of(folder: Path) -> list[Mapping[str, Any]]:
+    events = (event for path in sorted((folder / "logs").rglob("*.zst")) for event in read_log(path))
+    return [event.answer for event in events if isinstance(event, QuestionAsked)]
+
+
 def frozen(source: Path, out: Path, **changes: object) -> list[EpisodeRow]:
-    all_given: dict[str, Any] = {"method": "drwell:frozen", "episodes": 2, "memory": source, "out": out} | changes
+    all_given: dict[str, Any] = {
+        "level": "n4",
+        "method": "drwell:frozen",
+        "episodes": 2,
+        "memory": source,
+        "out": out,
+    } | changes
     return run("cube", **all_given)
 
 
@@ -206,7 +217,8 @@ def test_a_frozen_run_reads_what_another_learned_and_is_whole_by_itself(tmp_path
     shutil.copytree(learned, source)
     rows = frozen(source, tmp_path / "warm")
     cold = frozen(source, tmp_path / "cold", memory=None)
-    assert [row.summary.steps for row in rows] != [row.summary.steps for row in cold]
+    assert len(rows) == len(cold) == 2
+    assert answers_of(tmp_path / "warm") != answers_of(tmp_path / "cold")
     with (
         MemoryStore(tmp_path / "warm" / "before.sqlite", readonly=True) as brought,
         MemoryStore(source / "memory.sqlite", readonly=True) as theirs,
@@ -223,8 +235,8 @@ def test_a_frozen_run_reads_what_another_learned_and_is_whole_by_itself(tmp_path
 
 def test_what_goes_on_learning_continues_as_if_it_had_never_stopped(tmp_path: Path, learned: Path) -> None:
     """Episode 1 of the second run knows what episode 4 of the first would: their first plans are from one memory."""
-    run("cube", method="drwell", episodes=1, memory=learned, out=tmp_path / "second")
-    run("cube", method="drwell", episodes=1, memory=tmp_path / "second", out=tmp_path / "third")
+    run("cube", level="n4", method="drwell", episodes=1, memory=learned, out=tmp_path / "second")
+    run("cube", level="n4", method="drwell", episodes=1, memory=tmp_path / "second", out=tmp_path / "third")
     with (
         MemoryStore(tmp_path / "third" / "before.sqlite", readonly=True) as brought,
         MemoryStore(learned / "memory.sqlite", readonly=True) as first,

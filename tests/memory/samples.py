@@ -117,6 +117,13 @@ def instances(draw: st.DrawFn, episode: int) -> PlanInstance:
         progress=draw(st.integers(0, units)),
         team=draw(st.integers(1, 3)),
         communication=draw(st.sampled_from(("negotiated", "none"))),
+        cause=draw(st.sampled_from(("", "goal_open", "stuck"))),
+        cut=draw(st.integers(0, 4)) == 0,
+        situation=draw(st.sampled_from(("", "deliver(weight=1)"))),
+        quorum=draw(st.integers(1, 2)),
+        credit=draw(st.sampled_from((0, 0, 250_000, 1_000_000))),
+        helped=draw(st.sampled_from(((), ("block_0",), ("a/b%", "block_0")))),
+        done_by=draw(st.sampled_from((None, None, begin + 35))),
     )
 
 

@@ -52,6 +52,7 @@ def test_the_levels_and_their_attributes() -> None:
         "attempts": 3,
         "successes": 2,
         "rate": 2 / 3,
+        "progress": 1.0,
         "duration_mean": 27.5,
         "duration_min": 25,
         "duration_max": 30,

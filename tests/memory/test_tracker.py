@@ -25,7 +25,7 @@ from teamworld.seeding import generator
 from tests.memory.samples import began, ended, goal, log
 from tests.toy import ToyWorld, work
 
-NEWS = (Commit, Release, PlanStart, PlanEnd)
+NEWS = (Commit, Release, PlanStart, PlanEnd, GoalChange)
 
 
 def only(events: list[Event], **options: Any) -> PlanInstance:
@@ -52,6 +52,8 @@ def test_an_instance_says_what_was_done_and_what_came_of_it() -> None:
         progress=5,
         team=1,
         communication="none",
+        situation="deliver(weight=1)",
+        quorum=2,
     )
     assert instance.duration == 11
 
@@ -61,6 +63,59 @@ def test_progress_is_the_work_done_between_start_and_end() -> None:
     assert (failed.success, failed.truncated, failed.units, failed.progress) == (False, False, 5, 2)
     worse = only(log(began(1), ended(1, status="failed", goal_done=False, units_left=9)))
     assert worse.progress == 0
+
+
+def test_a_failure_has_its_cause_in_a_word() -> None:
+    def cause(**changes: Any) -> str:
+        return only(log(began(1), ended(1, goal_done=False, units_left=5, **changes))).cause
+
+    assert cause(status="failed", cause="stuck: too few pushed") == "stuck"
+    assert only(log(began(1), ended(1))).cause == ""
+
+
+@pytest.mark.parametrize(
+    ("status", "cause", "cut"),
+    [("superseded", "resync", True), ("interrupted", "resync", True), ("interrupted", "unable", False)],
+)
+def test_a_plan_that_another_one_replaced_counts_for_nothing(status: Any, cause: str, cut: bool) -> None:  # noqa: ANN401
+    found = only(log(began(1), ended(1, status=status, cause=cause, goal_done=False, units_left=5)))
+    assert found.cut == cut
+
+
+def progress(goal: str, delta: float, *agents: str) -> GoalChange:
+    return GoalChange(goal=goal, event="progress", delta=delta, participants=agents)
+
+
+def test_only_what_an_agent_took_part_in_is_its_progress() -> None:
+    both = log(began(1, "a"), began(2, "b"), progress("block_1", 0.2, "a"), progress("block_1", 0.6, "a", "b"))
+    open_still: dict[str, Any] = {"status": "failed", "cause": "stuck", "goal_done": False, "units_left": 1}
+    found = delta([*both[:-1], ended(1, "a", **open_still), ended(2, "b", **open_still)]).instances
+    assert {one.agent: one.progress for one in found} == {"a": 4, "b": 3}
+    # What others did alone is no success, and says nothing of the plan.
+    idle = only(log(began(1, "a"), progress("block_1", 1.0, "b"), ended(1, "a")))
+    assert (idle.success, idle.progress, idle.cut) == (False, 0, True)
+    # Nor is what happened by itself: a fire that burns out is not put out by who waits for it.
+    waits = only(log(began(1, "a"), progress("block_1", 0.4), ended(1, "a", **open_still)))
+    assert (waits.progress, waits.cut) == (0, False)
+
+
+def test_what_a_plan_did_for_other_goals_is_its_credit() -> None:
+    failed: dict[str, Any] = {"status": "failed", "cause": "stuck", "goal_done": False, "units_left": 5}
+    pushed = only(log(began(1), progress("block_0", 0.25, "a"), progress("block_2", 0.5, "b"), ended(1, **failed)))
+    assert (pushed.credit, pushed.helped, pushed.progress) == (250_000, ("block_0",), 0)
+    # A block that was pushed aside makes the next one lighter to move: two agents suffice where three were needed.
+    aside = only(log(began(1), ended(1, **failed, eased={"block_0": (3, 2)})))
+    assert (aside.credit, aside.helped) == (333_333, ("block_0",))
+    assert not aside.is_preparation
+
+
+def test_what_was_done_after_all_is_known_at_the_end() -> None:
+    failed: dict[str, Any] = {"status": "failed", "cause": "stuck", "goal_done": False, "units_left": 5}
+    over = (ended(1, "a", **failed), GoalChange(goal="block_1", event="done", delta=0.0, participants=("a",), tick=30))
+    events = log(
+        began(1, "a"), began(2, "b"), *over, ended(2, "b", tick=40, **failed), StepDone(ticks=1, score={}, tick=30)
+    )
+    assert {one.agent: one.done_by for one in delta(events).instances} == {"a": 31, "b": None}
 
 
 @pytest.mark.parametrize("done", [False, True])

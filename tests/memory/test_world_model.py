@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teamworld.memory.contract import GuideEntry, PlanInstance, Ranking, StartRecord
+from teamworld.memory.contract import GuideEntry, PlanInstance, Ranking, TeamRecord
 from teamworld.memory.guidebook import WorldModel, verdict, wilson
 from tests.memory.samples import TASKS, instance, instances
 
@@ -25,9 +25,12 @@ def tried(
             lifted=text,
             prototype=text,
             success=(success := number < successes),
-            end=duration,
+            start=team,  # so that teams of several sizes are no partners
+            end=team + duration,
             progress=4 if success else progress,
             team=team,
+            episode=number,
+            cause="" if success else "stuck",
         )
         for number in range(attempts)
     ]
@@ -48,13 +51,16 @@ def order(*groups: list[PlanInstance], ranking: Ranking = "expected") -> list[st
 
 
 def test_a_page_of_the_guidebook() -> None:
+    failed = {"success": False, "cause": "stuck"}
     world_model = learnt(
         [
             instance(team=2, start=0, end=20),
             instance(team=2, start=10, end=22),
             instance(team=1, start=5, end=45),
-            instance(team=1, start=3, end=30, success=False, progress=1),
-            instance(team=3, start=40, end=50, success=False, progress=0),
+            instance(team=1, start=3, end=30, progress=1, **failed),
+            instance(team=3, start=40, end=50, progress=0, **failed),
+            instance(team=3, start=60, end=70, success=False, progress=0, cause="goal_open"),  # a search
+            instance(team=3, start=80, end=90, cut=True, **failed),  # replaced
             instance(task="block_2", team=9),
         ]
     )
@@ -62,19 +68,45 @@ def test_a_page_of_the_guidebook() -> None:
     assert guide == GuideEntry(
         attempts=5,
         successes=3,
+        progress=0.65,
+        steps=21.8,
         mean_duration=24.0,
+        shortest=12,
         team=2,
+        smallest=1,
+        teams=(TeamRecord(1, 2, 1, 0.625), TeamRecord(2, 2, 2, 1.0), TeamRecord(3, 1, 0, 0.0)),
         earliest_start=0,  # of the successes, as is the latest
         latest_start=10,
+        causes=(("stuck", 2),),
         verdict="moderate",
-        about_now=StartRecord(3, 2),  # begun at ticks 0, 3 and 5
     )
+
+
+def test_partners_who_begin_together_make_one_attempt() -> None:
+    def joint(**changes: Any) -> list[PlanInstance]:
+        return [instance(agent=agent, team=2, **changes) for agent in ("a", "b")]
+
+    both = [*joint(start=0), *joint(start=20, end=44, success=False, progress=1, cause="stuck")]
+    guide = learnt(both).guide("block_1")
+    assert (guide.attempts, guide.successes, guide.progress, guide.causes) == (2, 1, 0.625, (("stuck", 1),))
+    (record,) = learnt(both).library("block_1").plans
+    assert (record.attempts, record.successes) == (2, 1)
+    # What one of them did counts for both, as do the steps until then.
+    one = learnt([instance(agent="a", end=12), instance(agent="b", end=30, success=False, progress=0, cause="stuck")])
+    assert (one.guide("block_1").attempts, one.guide("block_1").steps, one.guide("block_1").progress) == (1, 12, 1)
+
+
+def test_what_helped_other_goals_is_no_failure() -> None:
+    aside = instance(success=False, progress=0, cause="stuck", credit=333_333, helped=("block_0",))
+    entry = learnt([aside]).guide("block_1")
+    assert entry.progress == pytest.approx(1 / 3, abs=1e-6)
+    assert entry.verdict == "challenging"
 
 
 def test_what_is_not_known_is_untested_and_empty() -> None:
     memory = WorldModel()
     guide = memory.guide("block_1")
-    assert (guide.attempts, guide.mean_duration, guide.verdict, guide.team) == (0, None, "untested", None)
+    assert (guide.attempts, guide.progress, guide.verdict, guide.team) == (0, None, "untested", None)
     assert memory.library("block_1") == (0, (), ())
     assert memory.best() is None
     assert list(WorldModel().rows()) == []
@@ -102,18 +134,13 @@ def test_the_recommended_team_performs_best_or_is_the_smallest_that_succeeded() 
     assert learnt(tried("p", 0, 20, team=3)).guide("block_1").team is None
 
 
-def test_how_it_went_about_that_time() -> None:
-    world_model = learnt([instance(start=start, success=start > 25) for start in (0, 9, 10, 19, 20, 29, 30, 39, 40)])
-    result = [world_model.guide("block_1", tick).about_now for tick in (0, 10, 19, 25, 45, 60, 1000)]
-    assert result == [(2, 0), (2, 0), (2, 0), (2, 1), (1, 1), (0, 0), (0, 0)]
-    assert world_model.guide("block_1").about_now == world_model.guide("block_1", 0).about_now
-
-
 def test_a_page_of_the_library() -> None:
-    library = learnt(tried("p", 1, 2, team=2, progress=1), tried("p", 1, 2, team=1, duration=30)).library("block_1")
+    library = learnt(
+        tried("p", 1, 2, team=2, progress=1), [instance(lifted="p", prototype="p", start=50, end=80)]
+    ).library("block_1")
     (record,) = library.plans
-    assert library.attempts == 4
-    assert record == ("p", 4, 2, 20.0, 1.5)
+    assert library.attempts == 3
+    assert record == ("p", 3, 2, 0.75, 50 / 3, 20.0, 5 / 3, (("stuck", 1),))
 
 
 def test_few_samples_do_not_beat_many() -> None:
@@ -137,10 +164,15 @@ def test_ties_go_by_attempts_then_duration_then_text() -> None:
 
 
 @pytest.mark.parametrize("ranking", RANKINGS)
-def test_what_never_succeeded_comes_last_by_progress(ranking: Ranking) -> None:
-    rare = tried("rare", 1, 30, duration=99)
-    groups = (tried("none", 0, 1), tried("often", 0, 5, progress=3), tried("near", 0, 2, progress=3), rare)
-    assert order(*groups, ranking=ranking) == ["rare", "near", "often", "none"]
+def test_what_never_did_anything_comes_last_the_less_tried_first(ranking: Ranking) -> None:
+    groups = (tried("never", 0, 5), tried("none", 0, 1), tried("near", 0, 2, progress=3))
+    assert order(*groups, ranking=ranking) == ["near", "none", "never"]
+
+
+def test_a_plan_that_did_most_of_the_work_beats_one_that_seldom_finishes() -> None:
+    near, rare = tried("near", 0, 3, progress=3), tried("rare", 1, 30, duration=10)
+    assert order(near, rare, ranking="expected") == order(near, rare, ranking="wilson") == ["near", "rare"]
+    assert order(near, rare, ranking="rate") == ["rare", "near"]  # as in the paper: finished plans alone
 
 
 def test_the_wilson_bound_of_nine_in_ten() -> None:
@@ -151,7 +183,10 @@ def test_the_wilson_bound_of_nine_in_ten() -> None:
 
 def test_the_best_task_is_the_one_that_went_best() -> None:
     def moved(group: list[PlanInstance], task: str) -> list[PlanInstance]:
-        return [instance(task=task, success=attempt.success, end=attempt.end) for attempt in group]
+        return [
+            instance(task=task, episode=one.episode, success=one.success, progress=one.progress, end=one.end)
+            for one in group
+        ]
 
     sure, once, never = tried("p", 9, 10), tried("p", 1, 1), tried("p", 0, 3)
     assert learnt(moved(sure, "sure"), moved(once, "once"), moved(never, "no")).best() == "sure"
@@ -168,7 +203,7 @@ def test_another_ranking_of_the_same_memory() -> None:
 
 
 def everything(world_model: WorldModel) -> list[object]:
-    guides = [world_model.guide(task, tick) for task in TASKS for tick in (0, 17, 60)]
+    guides = [world_model.guide(task) for task in TASKS]
     return [world_model.best(), *guides, *map(world_model.library, TASKS)]
 
 
@@ -181,8 +216,8 @@ def test_neither_order_nor_summing_up_changes_an_answer(
     mixed = list(instances_drawn)
     shuffler.shuffle(mixed)
     assert everything(learnt(mixed, ranking=ranking)) == everything(one)
-    summed = WorldModel.from_rows(one.rows(), one.start_rows(), ranking)
-    assert list(summed.start_rows()) == list(one.start_rows())
+    summed = WorldModel.from_rows(one.rows(), one.team_rows(), one.cause_rows(), ranking)
+    assert list(summed.team_rows()) == list(one.team_rows())
     assert everything(summed) == everything(one)
     assert list(summed.rows()) == list(one.rows())
 
@@ -191,20 +226,18 @@ def test_neither_order_nor_summing_up_changes_an_answer(
 def test_a_page_adds_up(instances_drawn: list[PlanInstance]) -> None:
     world_model = learnt(instances_drawn)
     for task in TASKS:
-        mine = [one for one in instances_drawn if one.task == task]
-        wins = [one.duration for one in mine if one.success]
+        mine = [one for one in instances_drawn if one.task == task and not one.cut]
+        attempts = {(one.goal, one.start) for one in mine if not one.is_preparation}
         starts = [one.start for one in mine if one.success]
         guide, library = world_model.guide(task), world_model.library(task)
-        assert (guide.attempts, guide.successes) == (len(mine), len(wins))
-        assert guide.mean_duration == (sum(wins) / len(wins) if wins else None)
-        assert guide.team in {one.team for one in mine if one.success} | ({None} if not wins else set())
+        assert guide.attempts == len(attempts) == sum(team.attempts for team in guide.teams)
+        assert guide.successes == len({(one.goal, one.start) for one in mine if one.success})
+        assert guide.team in {one.team for one in mine} | {None}
+        assert (guide.team is None) == (not starts)
         assert guide.earliest_start == min(starts, default=None)
         assert guide.latest_start == max(starts, default=None)
-        assert library.attempts == len(mine)
+        assert guide.progress is None or 0 <= guide.progress <= 1
         for part in (library.plans, library.prototypes):
-            assert sum(record.attempts for record in part) == len(mine)
-            worked = [bool(record.successes) for record in part]
-            assert worked == sorted(worked, reverse=True)
-        for record in library.plans:
-            same = [one for one in mine if one.lifted == record.text]
-            assert record.mean_team == sum(one.team for one in same) / len(same)
+            assert sum(record.attempts for record in part) == library.attempts <= len(mine)
+            did = [bool(record.progress) for record in part]
+            assert did == sorted(did, reverse=True)

@@ -52,7 +52,8 @@ class Plain:
             told = {"text": f"{question.respondent} speaks", "goal": question.goals[-1].id}
             return Reply(question.answer.model_validate(told))  # type: ignore[arg-type]
         if isinstance(question, Negotiation):
-            return Reply(question.answer.model_validate({"goal": question.goals[-1].id, "reason": "It is the last."}))  # type: ignore[arg-type]
+            said = {"reason": "It is the last."} if "reason" in question.answer.model_fields else {}
+            return Reply(question.answer.model_validate({"goal": question.goals[-1].id, **said}))  # type: ignore[arg-type]
         return Reply(question.fallback())
 
 

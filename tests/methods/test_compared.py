@@ -16,8 +16,14 @@ from tests.methods.single_steps import MATRIX, SAME, score
 REFERENCE = {"perceive": "all", "translate": "mind"}
 VARIANTS = {
     "camon": {"reference": REFERENCE, "no_review": {"review": False}, "no_orders": {"orders": False}},
-    "hmas2": {"reference": REFERENCE, "central": {"feedback": False}},
-    "embodied": {"reference": REFERENCE, "silent": {"rounds": 0}, "two_rounds": {"rounds": 2}},
+    "cmas": {"reference": REFERENCE},
+    "dmas": {"reference": REFERENCE, "own": {"sees": "own"}},
+    "hmas1": {"reference": REFERENCE, "own": {"sees": "own"}},
+    "hmas2": {"reference": REFERENCE, "own": {"sees": "own"}, "central": {"feedback": False}},
+    "embodied": {
+        **{"reference": REFERENCE, "silent": {"rounds": 0}, "two_rounds": {"rounds": 2}, "reflect": {"reflect": True}},
+        **{form: {"organisation": form} for form in ("leader", "two_leaders", "elected")},
+    },
 }
 METHODS = ["coela", "camon", "hmas2", "embodied"]
 SMALL = ["cut_trees_sparse_small", "cut_trees_lines_small", "scout_fire_small", "transport_firefighters_small"]

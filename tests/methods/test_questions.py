@@ -16,6 +16,7 @@ from teamworld.reasoning.contract import Question
 
 ASKED = {
     "camon": {"camon.lead", "camon.propose", "camon.review", "perception", "translation"},
+    "cmas": {"cmas.plan", "perception", "translation"},
     "cobel": {
         *("cobel.zero_order", "cobel.first_order", "cobel.plan", "cobel.replan", "cobel.intents", "cobel.assess"),
         *("cobel.message", "cobel.act", "cobel.propose_rules", "cobel.review_rules"),
@@ -24,13 +25,22 @@ ASKED = {
         *("coela.message", "coela.action", "coela.tell", "coela.think", "coela.plan"),
         *("perception", "translation"),
     },
+    "dmas": {"dmas.turn", "perception", "translation"},
     "do_nothing": set(),
-    "drwell": {"drwell.propose", "drwell.commit", "drwell.chat", "drwell.choose", "drwell.draft", "drwell.revise"},
-    "embodied": {"embodied.talk", "embodied.act", "perception", "translation"},
+    "drwell": {
+        *("drwell.propose", "drwell.commit", "drwell.chat", "drwell.choose"),
+        *("drwell.draft", "drwell.revise", "drwell.reflect"),
+    },
+    "embodied": {
+        *("embodied.talk", "embodied.act", "embodied.vote", "embodied.criticise", "embodied.coordinate"),
+        *("perception", "translation"),
+    },
     "greedy": set(),
+    "hmas1": {"hmas1.plan", "hmas1.turn", "perception", "translation"},
     "hmas2": {"hmas2.plan", "hmas2.feedback", "perception", "translation"},
     "mhp": set(),
     "random": set(),
+    "react": {"react.act", "react.reflect", "translation"},
     "zero_shot": {"zero_shot.plan"},
 }
 

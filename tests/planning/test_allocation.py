@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teamworld.language import Action, Fact, Facts, Plan, parse_action
+from teamworld.language import Action, Entity, Fact, Facts, Plan, parse_action, plain
+from teamworld.methods.common.knowledge import AgentKnowledge
 from teamworld.methods.common.single_action import action_error, confirm_goal, decide_action, goal_of_action
 from teamworld.methods.contract import CARRY, Choice
 from teamworld.planning.allocation import allocate_goals, allocate_steps, choose_step, pool_facts
@@ -153,7 +154,10 @@ def test_the_most_worth_an_agent_comes_first_and_what_one_is_at_counts_for_more(
 class Knows:
     """A view of some facts."""
 
-    def __init__(self, now: tuple[Fact, ...], before: dict[Fact, int]) -> None:
+    t = 9
+
+    def __init__(self, now: tuple[Fact, ...], before: dict[Fact, int], agent: str = "") -> None:
+        self.agent = agent
         self.facts, self.recall = Facts(now), Facts(tuple(before), before)
         self.known = Facts((*now, *before), before)
 
@@ -169,6 +173,19 @@ def test_together_agents_know_what_was_seen_last() -> None:
     views["c"] = three  # type: ignore[assignment]
     assert pool_facts(views).value("it", "AT") == (0, 2)
     assert pool_facts({"a": one}) is one.known  # type: ignore[dict-item]
+
+
+def test_together_agents_know_that_what_is_in_a_hand_lies_nowhere_and_each_knows_itself() -> None:
+    cup, box, table = Entity("cup", 1), Entity("box", 2), Entity("table", 3)
+    inside, held, lies = Fact(cup, "INSIDE", box), Fact("a", "HOLD", cup), Fact(cup, "ON", table)
+
+    def pooled(one: Knows, two: Knows) -> tuple[Fact, ...]:
+        return tuple(pool_facts({"a": one, "b": two}))  # type: ignore[dict-item]
+
+    assert pooled(Knows((held,), {}, "a"), Knows((), {inside: 4}, "b")) == (held,)
+    assert pooled(Knows((), {held: 3}, "b"), Knows((lies,), {}, "c")) == (lies,)
+    assert pooled(Knows((), {}, "a"), Knows((), {held: 4}, "b")) == (), "its hands are empty: it knows best"
+    assert pooled(Knows((lies,), {}, "a"), Knows((), {inside: 4}, "b")) == (lies,), "it lies in one place"
 
 
 def test_a_mind_that_knows_what_all_know_sends_an_agent_to_what_it_has_not_seen() -> None:
@@ -217,8 +234,30 @@ def test_only_goals_that_somebody_knows_to_be_open_are_taken_from_words() -> Non
 
 def test_an_objection_says_what_is_wrong_and_leaves_free_words_to_the_translator() -> None:
     world = cube((8, 2))
+    me = AgentKnowledge(world.view("agent_0"), world.domain, world.spec)
+    first = plain(me.options[0].action)
+    assert action_error(" ", me) == f"name one action, such as {first}"
+    assert action_error(" ", me, listed=False) == "name one action"
+    assert "not_aligned" in (action_error("push_block(block_0, 2)", me) or "")
+    assert action_error("sing a song about it all", me) is None
+    assert action_error("idle(1)", me) is None
+    assert action_error("1", me) is None
+    assert action_error("99", me) == f"the list has no number 99; it has 1 to {len(me.options)}"
+    assert action_error("1", me, listed=False) == "1 is no action: write the action itself, as nothing here is numbered"
+    assert "block_7" in (action_error("push_block(block_7, 2)", me) or "")
+    assert (action_error("fly(block_0)", me) or "").startswith("there is no action fly; there are: ")
+
+
+def test_what_runs_is_the_first_of_the_list_and_can_be_chosen_again() -> None:
+    world = cube((8, 2))
     view = world.view("agent_0")
-    assert action_error(" ", view, world.domain) == "name one action"
-    assert "not_aligned" in (action_error("push_block(<block>(0), 2)", view, world.domain) or "")
-    assert action_error("sing a song about it all", view, world.domain) is None
-    assert action_error("idle(1)", view, world.domain) is None
+    idle, push = parse_action("idle(7)"), parse_action("push_block(<block>(0), 2, 0)")
+    for running in (idle, push):
+        me = AgentKnowledge(view, world.domain, world.spec, running=Plan((running,), "block_0"))
+        assert me.options[0][:2] == (running, "block_0")
+        assert [option.action for option in me.options[1:]].count(running) == 0
+        assert action_error(str(running), me) is action_error("1", me) is None
+    last = view.options[-1].action
+    me = AgentKnowledge(view, world.domain, world.spec, running=Plan((last,)))
+    assert me.options[0].action == last
+    assert len(me.options) == len(view.options)

@@ -44,11 +44,11 @@ def test_all_actions_can_start_one_after_the_other() -> None:
 def test_it_tells_which_action_could_not_start_and_why_and_goes_no_further() -> None:
     late = run("idle(2)", "move_to_block(<block>(0), up, 24)", "push_block(<block>(0), 99, 0)", "idle(1)")
     assert (late.ok, late.first_legal) == (False, True)
-    assert late.reason.startswith("step 3, push_block(<block>(0), 99, 0): ")
+    assert late.reason.startswith("action 3, push_block(block_0, 99, 0): ")
     assert (len(late.spans), len(late.before)) == (2, 3)
     first = run("push_block(<block>(7), 1, 0)", "idle(1)")
     assert (first.ok, first.first_legal, first.ticks) == (False, False, 0)
-    assert first.reason.startswith("step 1, ")
+    assert first.reason.startswith("action 1, ")
 
 
 class Jobs(ToyWorld):

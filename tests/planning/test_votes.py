@@ -1,15 +1,14 @@
-"""DR. WELL's allocation: what the guidebook speaks for, and commitments that can work."""
+"""DR. WELL's allocation: what is worth most, what need not be asked, and commitments that can work."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from teamworld.language import Entity
-from teamworld.memory.contract import GuideEntry, StartRecord
+from teamworld.methods.drwell.forced import find_forced, possible_goals
 from teamworld.methods.drwell.negotiation_rules import preferred
 from teamworld.planning.allocation import Allocation, validate_commitments
 from teamworld.worlds.contract import Goal
@@ -17,13 +16,6 @@ from teamworld.worlds.contract import Goal
 
 def goal(number: int, quorum: int, units: int = 10) -> Goal:
     return Goal(f"g{number}", "work", Entity("job", number), quorum=quorum, capacity=quorum, units=units)
-
-
-def entry(name: str, duration: float | None = None) -> GuideEntry:
-    """A task that went well twice when begun at any time, or one that was never tried."""
-    record = StartRecord(3, 2) if duration is not None else StartRecord(0, 0)
-    verdict = "moderate" if duration is not None else "untested"
-    return GuideEntry(*record, duration, None, None, None, verdict, record)  # type: ignore[arg-type]
 
 
 def settled(
@@ -95,30 +87,38 @@ def test_whatever_is_allocated_reaches_its_quorum(
         assert not on_it or staff >= one.quorum
 
 
-def test_what_went_well_is_preferred_the_quickest_first_and_a_full_goal_is_not() -> None:
+def test_what_is_worth_most_is_preferred_and_a_full_goal_is_not() -> None:
     goals = [goal(0, 1), goal(1, 1), goal(2, 2)]
-    guide = {"g0": entry("g0", 30.0), "g1": entry("g1", 20.0), "g2": entry("g2")}
-    rng = np.random.default_rng(0)
-    assert preferred(goals, guide, {}, 2, 0, rng).id == "g1"
-    assert preferred(goals, guide, {"g1": 1}, 2, 0, rng).id == "g0"
-    assert preferred(goals, guide, {"g1": 1, "g0": 1}, 2, 0, rng).id == "g2"
-    assert preferred(goals, guide, {"g1": 1, "g0": 1}, 1, 0, rng).id == "g1"
+    worth = {"g0": 0.2, "g1": 0.3, "g2": 0.1}
+    assert preferred(goals, worth, {}, 2).id == "g1"
+    assert preferred(goals, worth, {"g1": 1}, 2).id == "g0"
+    assert preferred(goals, worth, {"g1": 1, "g0": 1}, 2).id == "g2"
+    assert preferred(goals, worth, {"g1": 1, "g0": 1}, 1).id == "g1"  # nobody else can help with g2
 
 
-def test_a_record_speaks_for_its_time_of_the_episode() -> None:
-    goals = [goal(0, 1), goal(1, 1)]
-    rng = np.random.default_rng(0)
-    failed = entry("g0", 20.0)._replace(about_now=StartRecord(3, 0))
-    late = entry("g0", 20.0)._replace(about_now=StartRecord(0, 0), earliest_start=30)
-    slow, untested = entry("g1", 40.0), entry("g1")
-    assert preferred(goals, {"g0": failed, "g1": untested}, {}, 2, 0, rng).id == "g1"
-    assert preferred(goals, {"g0": late, "g1": slow}, {}, 2, 0, rng).id == "g1"
-    assert preferred(goals, {"g0": late, "g1": slow}, {}, 2, 30, rng).id == "g0"
-    assert preferred(goals, {"g0": late, "g1": failed}, {}, 2, 0, rng).id == "g0"
+def test_who_joins_a_goal_that_has_enough_agents_shares_its_work() -> None:
+    roomy = Goal("g0", "work", Entity("job", 0), quorum=1, capacity=3, units=10)
+    assert preferred([roomy, goal(1, 1)], {"g0": 0.5, "g1": 0.2}, {"g0": 1}, 1).id == "g0"
+    assert preferred([roomy, goal(1, 1)], {"g0": 0.5, "g1": 0.2}, {"g0": 2}, 1).id == "g1"
 
 
-def test_where_nothing_is_known_the_choice_is_drawn() -> None:
-    goals = [goal(0, 1), goal(1, 1), goal(2, 1)]
-    guide = {one.id: entry(one.id) for one in goals}
-    drawn = {preferred(goals, guide, {}, 2, 0, np.random.default_rng(seed)).id for seed in range(30)}
-    assert drawn == {"g0", "g1", "g2"}
+def test_equals_keep_their_order() -> None:
+    goals = [goal(2, 1), goal(0, 1), goal(1, 1)]
+    assert preferred(goals, dict.fromkeys(("g0", "g1", "g2"), 0.1), {}, 3).id == "g2"
+
+
+def test_only_goals_that_can_be_staffed_and_have_room_are_possible() -> None:
+    goals = [goal(0, 3), goal(1, 1), goal(2, 2)]
+    knows = {"a": {"g0", "g1", "g2"}, "b": {"g0", "g1"}}
+    assert [one.id for one in possible_goals(goals, {}, knows)] == ["g1"]
+    assert [one.id for one in possible_goals(goals, {"g0": 1, "g1": 1, "g2": 1}, knows)] == ["g0", "g2"]
+    assert possible_goals(goals, {}, {}) == []
+
+
+def test_a_choice_is_forced_where_one_goal_is_possible_with_room_for_all() -> None:
+    knows = {"a": {"g0", "g1"}, "b": {"g0", "g1"}}
+    assert find_forced([goal(0, 2)], {}, knows) == "g0"
+    assert find_forced([goal(0, 1)], {}, knows) is None  # one of them has to wait
+    assert find_forced([goal(0, 2), goal(1, 1)], {}, knows) is None
+    assert find_forced([goal(0, 2)], {}, {"a": {"g0"}, "b": {"g1"}}) is None
+    assert find_forced([goal(0, 2)], {"g0": 1}, {"a": {"g0"}}) == "g0"

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from teamworld.language import parse_action
+from teamworld.language import Action, ActionSchema, Entity, Param
+from teamworld.planning.action_parser import read_written
 from teamworld.reasoning.untrusted_text import LONGEST, quoted
 
 HOSTILE = (
@@ -67,8 +68,10 @@ def test_words_are_kept_and_marks_are_taken_apart(text: str, shown: str | None) 
 
 
 def test_an_action_copied_from_a_quotation_still_reads() -> None:
-    action = "push_block(<block>(3), 2)"
-    assert parse_action(quoted(action)[1:-1]) == parse_action(action)
+    push = ActionSchema("push", (Param("block", "entity", (Entity("block", 3),)), Param("steps", "count")), "Push.")
+    written = quoted("push(<block>(3), 2)")[1:-1]
+    assert written == "push(block_3, 2)"
+    assert read_written(written, {"push": push}) == Action("push", (Entity("block", 3), 2))
 
 
 def test_a_long_text_is_cut_and_says_so() -> None:

@@ -159,7 +159,7 @@ def test_what_cannot_be_counted_is_told() -> None:
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("competence") / "run"
     teamworld.run(
-        "wildfire", level=CUT, method=["do_nothing", "greedy", "random"], seed=[0, 1], max_steps=40, out=folder
+        "wildfire", level=CUT, method=["do_nothing", "greedy", "random"], seed=[0, 1], max_steps=15, out=folder
     )
     return folder
 

@@ -71,13 +71,12 @@ class Ask(Question[Letter]):
     views: Mapping[AgentId, View]
 
     kind: ClassVar[str] = "broken.ask"
-    template: ClassVar[str] = "zero_shot/prompts/plan.md.j2"
+    template: ClassVar[str] = "tests.testing:letter.md.j2"
     answer: ClassVar[type[BaseModel]] = Letter
     sampling: ClassVar[Sampling] = Sampling(0.0, 10)
 
     def context(self) -> dict[str, Any]:
-        shown = {"agent": self.respondent, "scene": "", "steps_left": 1, "goals": [], "abilities": self.view.abilities}
-        return {**shown, "values": {}}
+        return {"agent": self.respondent}
 
     def rule(self, rng: np.random.Generator) -> Letter:
         return Letter(word="no")

@@ -151,18 +151,25 @@ def test_the_address_remembers_the_step(browser: Page, files: dict[str, Path]) -
         wait(shown, "teamworld.player.step === teamworld.episode.steps")
 
 
-def test_messages_up_to_the_step_and_a_click_jumps(two: Page) -> None:
-    said = two.evaluate("teamworld.episode.messages.map((message) => message.step)")
+@pytest.fixture
+def four(browser: Page, files: dict[str, Path]) -> Iterator[Page]:
+    with opened(browser, files["four"]) as shown:
+        yield shown
+
+
+def test_messages_up_to_the_step_and_a_click_jumps(four: Page) -> None:
+    # of two agents nobody has to say anything after the first step
+    said = four.evaluate("teamworld.episode.messages.map((message) => message.step)")
     later = next(step for step in said if step > 0)
-    assert two.locator("#talk .said").count() == said.count(0)
-    two.evaluate(f"teamworld.player.go({later})")
-    settle(two)
-    assert two.locator("#talk .said").count() == sum(step <= later for step in said)
-    two.evaluate("teamworld.player.go(teamworld.episode.steps)")
-    settle(two)
-    two.locator("#talk .group .when").last.click()
-    settle(two)
-    assert two.evaluate("teamworld.player.step") == 0
+    assert four.locator("#talk .said").count() == said.count(0)
+    four.evaluate(f"teamworld.player.go({later})")
+    settle(four)
+    assert four.locator("#talk .said").count() == sum(step <= later for step in said)
+    four.evaluate("teamworld.player.go(teamworld.episode.steps)")
+    settle(four)
+    four.locator("#talk .group .when").last.click()
+    settle(four)
+    assert four.evaluate("teamworld.player.step") == 0
 
 
 def test_joint_acts_tell_who_was_missing(browser: Page, files: dict[str, Path]) -> None:

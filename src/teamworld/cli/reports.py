@@ -315,7 +315,7 @@ def memory(folder: Path, *, method: str = "drwell", seed: Int = None, episode: I
         deltas = store.deltas(cell.name, up_to=episode)
     match out.suffix.lower():
         case ".json":
-            out.write_text(json_text.dumps(graph.to_json(deltas), indent=1), "utf-8")
+            out.write_text(json_text.dumps(graph.to_json(deltas, views=True), indent=1), "utf-8")
         case ".graphml":
             out.write_text(graph.to_graphml(graph.build(deltas)), "utf-8")
         case _:

@@ -56,7 +56,7 @@ from teamworld.worlds.contract import (
     talk,
 )
 
-_NEWS = (Commit, Release, PlanStart, PlanEnd)
+_NEWS = (Commit, Release, PlanStart, PlanEnd, GoalChange)
 
 
 @dataclass(frozen=True)
@@ -97,6 +97,7 @@ class Episode:
         self._perceptions = PerceptionRecorder(self._recorder.record)
         self._alive = list(world.spec.agents)
         self._executions: dict[AgentId, PlanExecution] = {}
+        self._needed: dict[AgentId, dict[GoalId, int]] = {}  # agents that goals needed when plans were taken up
         self._committed: dict[AgentId, str] = {}
         self._waiting: set[AgentId] = set()
         self._unable: frozenset[AgentId] = frozenset()
@@ -227,6 +228,7 @@ class Episode:
         if plan.goal is not None and goal is None:
             raise ValueError(f"{agent} took up a plan for an unknown goal: {plan}")
         simulated = dry_run(plan, view, self._world.domain)
+        self._needed[agent] = {known.id: known.quorum for known in self._world.goals() if known.state == "open"}
         self._executions[agent] = PlanExecution(self._plans, plan, self._world.domain.ends_plan)
         self._recorder.record(
             PlanStart(
@@ -426,8 +428,18 @@ class Episode:
                 actions_done=execution.done,
                 goal_done=done,
                 units_left=goal.units if goal is not None else 0,
+                eased=(self._eased(agent) if execution.had_effect else None) or UNSET,
             )
         )
+
+    def _eased(self, agent: AgentId) -> dict[str, tuple[int, int]]:
+        """Return the open goals that need fewer agents than when the agent's plan was taken up, with then and now."""
+        needed = self._needed[agent]
+        return {
+            goal.id: (needed[goal.id], goal.quorum)
+            for goal in self._world.goals()
+            if goal.state == "open" and goal.quorum < needed.get(goal.id, 0)
+        }
 
     def _finish(self, over: EndReason) -> None:
         for agent in list(self._executions):

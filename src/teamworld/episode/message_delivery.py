@@ -1,4 +1,8 @@
-"""Messages: what may be said, who hears it and when, what it costs."""
+"""Messages: what may be said, who hears it and when, what it costs.
+
+What is sent is what is counted: the facts beside the words of a message are part of its text here, so limits, costs,
+logs, metrics and listeners have one and the same text.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +36,9 @@ class MessageRule(BaseModel):
     chars_per_tick: int | None = Field(
         default=None, ge=1, description="further ticks by length: one for so many characters"
     )
-    maximum: int | None = Field(default=None, ge=1, description="longest text in characters; the rest is cut")
+    maximum: int | None = Field(
+        default=None, ge=1, description="longest text in characters, facts that it tells included; the rest is cut"
+    )
     recipients: int | None = Field(
         default=None,
         ge=1,
@@ -173,11 +179,10 @@ class Channel:
         return tuple(agent for agent in dict.fromkeys(wanted) if agent in near)[: self.rule.recipients]
 
     def _send(self, message: Message, recipients: tuple[AgentId, ...], t: int, meeting: int | None) -> Message:
-        text = message.text[: self.rule.maximum] if self.rule.maximum is not None else message.text
-        sent = dataclasses.replace(message, id=self._sent, t=t, text=text, recipients=recipients)
+        sent = dataclasses.replace(message.within(self.rule.maximum), id=self._sent, t=t, recipients=recipients)
         self._sent += 1
         self._sent_by[sent.sender] += 1
-        cost = self.rule.cost(text)
+        cost = self.rule.cost(sent.text)
         payers = {"nobody": (), "speaker": (sent.sender,), "members": (sent.sender, *recipients)}[self.rule.paid_by]
         for agent in dict.fromkeys(payers):  # whoever is echoed pays once
             self.owed[agent] += cost
@@ -187,7 +192,7 @@ class Channel:
                 id=sent.id,
                 recipients=recipients,
                 act=sent.act,
-                text=text,
+                text=sent.text,
                 goal=sent.goal,
                 facts=tuple(map(str, sent.facts)),
                 room=meeting,

@@ -41,6 +41,8 @@ class PlanExecution:
         """Actions done so far."""
         self.started = False
         """The next action runs already."""
+        self.had_effect = False
+        """An action of it changed the world."""
         self._next = 0
         self._failures = 0
         self._is_cut_short = False
@@ -60,6 +62,7 @@ class PlanExecution:
 
     def take(self, outcome: Outcome) -> None:
         """Take in what became of the running action in one step."""
+        self.had_effect |= outcome.effect
         if outcome.status == "running":
             self.started = True
         elif outcome.status == "done":

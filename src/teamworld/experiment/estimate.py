@@ -59,6 +59,7 @@ class _Counting:
         self._shares = parse_routes(experiment.reasoner)
         self._rules = rules
         self._form: Form = "schema" if experiment.answers == "auto" else experiment.answers
+        self._reasoning = experiment.reasoning == "on"
         self.sent: Counter[str] = Counter()
         self.said: Counter[str] = Counter()
         self.calls: Counter[str] = Counter()
@@ -73,7 +74,7 @@ class _Counting:
         reply = await self._rules.ask(question, tries)
         name = next(share.name for share in self._shares if share.covers(question.respondent, question.kind))
         if is_model(name):
-            request = LanguageModel(name, self._form, _Unsent()).request(question, tries)
+            request = LanguageModel(name, self._form, _Unsent(), reasoning=self._reasoning).request(question, tries)
             self.calls[name] += 1
             self.sent[name] += sum(len(turn.text) for turn in request.turns)
             self.said[name] += len(reply.answer.model_dump_json())

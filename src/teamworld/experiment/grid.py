@@ -19,7 +19,19 @@ from teamworld.yaml_io import parse_value
 GRID = "grid"
 #: What can vary from run to run, beside options as OWNER.OPTION. Methods and seeds vary within a run already; options
 #: of methods as variants of them.
-AXES = ("world", "level", "reasoner", "instances", "memory", "max_steps", "retries", "answers", "log_level", "talk")
+AXES = (
+    "world",
+    "level",
+    "reasoner",
+    "instances",
+    "memory",
+    "max_steps",
+    "retries",
+    "answers",
+    "reasoning",
+    "log_level",
+    "talk",
+)
 #: What a folder of several runs holds, and the file that says so.
 FolderKind: TypeAlias = Literal["grid", "comparison", "evidence"]
 _FILES: Mapping[FolderKind, str] = {"grid": "grid.yaml", "comparison": "comparison.yaml", "evidence": "evidence.yaml"}

@@ -126,7 +126,7 @@ def shown(
     if attempt:
         raise UserError(f"{which.respondent} was not asked {which.kind} number {which.number} again {attempt} times")
     experiment.load_plugins()
-    reasoner = _Playback(questions, which)
+    reasoner = _Playback(questions, which, experiment.reasoning == "on")
     with (
         MemoryStore(scratch / "memory.sqlite") as memory,
         opened(folder, experiment) as brought,
@@ -175,9 +175,12 @@ class _Playback:
 
     name = "replay"
 
-    def __init__(self, questions: Mapping[tuple[str, str], Sequence[QuestionAsked]], stop: QuestionPosition) -> None:
+    def __init__(
+        self, questions: Mapping[tuple[str, str], Sequence[QuestionAsked]], stop: QuestionPosition, reasoning: bool
+    ) -> None:
         self._questions = questions
         self._stop = stop
+        self._reasoning = reasoning
         self._counts: Counter[tuple[str, str]] = Counter()
 
     async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
@@ -194,7 +197,7 @@ class _Playback:
             raise _other_way(*place)
         recorded = self._questions[place][number - 1]
         if (*place, number) == self._stop:
-            raise _Reached(render(question), recorded.step)
+            raise _Reached(render(question, self._reasoning), recorded.step)
         # What stood in for an answer may not pass as one: then it is refused again, and stands in again.
         answer: Answer = question.answer.model_validate(recorded.answer)  # type: ignore[assignment]
         return Reply(answer)

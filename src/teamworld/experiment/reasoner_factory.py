@@ -27,7 +27,7 @@ from teamworld.reasoning.llm.gateway import Gateway, Patience
 from teamworld.reasoning.llm.keys import Secret
 from teamworld.reasoning.llm.model_names import Endpoint, is_model, parse_endpoint
 from teamworld.reasoning.llm.prices import Prices
-from teamworld.reasoning.llm.reasoner import LanguageModel
+from teamworld.reasoning.llm.reasoner import CallSource, LanguageModel
 from teamworld.reasoning.router import ReasonerRouter, parse_routes
 
 
@@ -180,11 +180,15 @@ def recorded(experiment: ExperimentSpec, calls: CallStore, source: CallStore | N
 
     def model(name: str, cell: RunCell, episode: int) -> LanguageModel:
         form = (source or calls).form(name) or "text"  # one that was asked nothing is asked nothing now
-        return LanguageModel(name, form, calls_of(cell, episode), experiment.overrides())
+        return _language_model(experiment, name, form, calls_of(cell, episode))
 
     return ReasonerFactory(
         experiment, model, lambda cell, episode: PersonReasoner(ClosedTerminal(), calls_of(cell, episode))
     )
+
+
+def _language_model(experiment: ExperimentSpec, name: str, form: Form, line: CallSource) -> LanguageModel:
+    return LanguageModel(name, form, line, experiment.overrides(), reasoning=experiment.reasoning == "on")
 
 
 def _form(experiment: ExperimentSpec, calls: CallStore, name: str) -> Form:
@@ -321,7 +325,7 @@ async def live(
         forms = {name: _form(experiment, calls, name) for name in plan.endpoints}
 
         def model(name: str, cell: RunCell, episode: int) -> LanguageModel:
-            return LanguageModel(name, forms[name], shared.client(name, cell, episode), experiment.overrides())
+            return _language_model(experiment, name, forms[name], shared.client(name, cell, episode))
 
         def person(cell: RunCell, episode: int) -> PersonReasoner:
             return PersonReasoner(watch.terminal or ClosedTerminal(), calls.of(cell, episode))

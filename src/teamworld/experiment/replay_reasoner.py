@@ -15,7 +15,7 @@ from teamworld.reasoning.llm.keys import expand_home
 from teamworld.reasoning.registry import REPLAY
 
 #: What decides, beside the reasoners, how they are asked.
-_ASKED = ("answers", "retries", "sampling")
+_ASKED = ("answers", "reasoning", "retries", "sampling")
 #: What shows in every prompt, so that another run's record answers nothing where it differs.
 _SHOWN = ("world", "level", "max_steps", "instances")
 

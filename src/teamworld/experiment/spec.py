@@ -133,6 +133,10 @@ class ExperimentSpec(BaseModel):
         description="How a language model is made to keep the form of an answer: schema, tool, json, text, or auto for "
         "the strictest that it supports.",
     )
+    reasoning: Literal["on", "off"] = Field(
+        default="on",
+        description="Whether every answer of a language model begins with its reasoning, in a few sentences.",
+    )
     retries: int = Field(
         default=2,
         ge=0,
@@ -190,9 +194,10 @@ class ExperimentSpec(BaseModel):
 
     @model_serializer(mode="wrap")
     def _as_ever(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out a protocol that is not named: files of such runs stay what they were before it could be."""
+        """Leave out what says nothing new: files of such runs stay what they were before it could be said."""
         fields: dict[str, Any] = plain(self)
-        return fields if self.talk is not None else {name: fields[name] for name in fields if name != "talk"}
+        silent = {"talk": self.talk is None, "reasoning": self.reasoning == "on"}
+        return {name: fields[name] for name in fields if not silent.get(name)}
 
     @model_validator(mode="before")
     @classmethod
@@ -203,6 +208,12 @@ class ExperimentSpec(BaseModel):
         world = fields.get("world", cls.model_fields["world"].default)
         known = isinstance(world, str) and (world in worlds.names() or plugins.is_loaded(world))  # others: see build
         return {**fields, "level": worlds.module(world).DEFAULT_LEVEL} if known else fields
+
+    @field_validator("reasoning", mode="before")
+    @classmethod
+    def _switch(cls, value: object) -> object:
+        """YAML reads on and off as true and false."""
+        return {True: "on", False: "off"}[value] if isinstance(value, bool) else value
 
     @field_validator("methods", "seeds")
     @classmethod

@@ -15,6 +15,9 @@ from teamworld.language.lifting import Measures as Measures
 from teamworld.language.lifting import ground as ground
 from teamworld.language.lifting import lift as lift
 from teamworld.language.lifting import prototype as prototype
+from teamworld.language.plain import plain as plain
+from teamworld.language.plain import plain_names as plain_names
+from teamworld.language.plain import written_names as written_names
 from teamworld.language.relations import Relation as Relation
 from teamworld.language.relations import Role as Role
 from teamworld.language.rules import BeliefRule as BeliefRule

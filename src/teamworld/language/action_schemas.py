@@ -7,6 +7,7 @@ from typing import Literal, TypeGuard
 
 from teamworld.errors import UserError
 from teamworld.language.lifting import Measure
+from teamworld.language.plain import plain
 from teamworld.language.terms import Action, Cell, Term, show
 
 
@@ -36,6 +37,11 @@ class ActionSchema:
     verb: str
     params: tuple[Param, ...]
     doc: str
+    """What it does and how it ends."""
+    needs: str = ""
+    """What must hold for it to start; empty where it can always start."""
+    example: Action | None = None
+    """One that could stand in a plan in this world."""
 
     def complete(self, action: Action) -> Action:
         """Return the action with left-out counts filled by their defaults.
@@ -46,11 +52,13 @@ class ActionSchema:
         if action.verb != self.verb:
             raise UserError(f"expected {self.verb}, got {action.verb}")
         if len(action.args) > len(self.params):
-            raise UserError(f"{self.signature()} takes {len(self.params)} arguments, got {len(action.args)}: {action}")
+            raise UserError(
+                f"{self.signature()} takes {len(self.params)} arguments, got {len(action.args)}: {plain(action)}"
+            )
         args = list(action.args)
         for param in self.params[len(args) :]:
             if param.default is None:
-                raise UserError(f"{self.signature()} needs {param.name}, got {action}")
+                raise UserError(f"{self.signature()} needs {param.name}, got {plain(action)}")
             args.append(param.default)
         for param, arg in zip(self.params, args, strict=True):
             if param.kind == "count":
@@ -63,8 +71,9 @@ class ActionSchema:
                     last = show((rows - 1, columns - 1))
                     raise UserError(f"{param.name} of {self.verb} is a cell from (0, 0) to {last}, got {arg}")
             elif arg not in param.choices:
-                known = ", ".join(str(choice) for choice in param.choices[:12])
-                raise UserError(f"{param.name} of {self.verb} is one of {known}; got {arg}")
+                known = ", ".join(map(plain, param.choices[:12])) or "none that is known now"
+                more = f" and {len(param.choices) - 12} more" if len(param.choices) > 12 else ""
+                raise UserError(f"{param.name} of {self.verb} is one of {known}{more}; got {plain(arg)}")
         return Action(action.verb, tuple(args))
 
     def signature(self) -> str:

@@ -174,9 +174,15 @@ class Facts:
         self._derived: dict[object, object] = {}
 
     @classmethod
-    def later(cls, make: Callable[[], Iterable[Fact]], build: Callable[[Facts], Built], built: Built) -> Facts:
+    def later(
+        cls,
+        make: Callable[[], Iterable[Fact]],
+        build: Callable[[Facts], Built],
+        built: Built,
+        seen: Mapping[Fact, int] | None = None,
+    ) -> Facts:
         """Return facts that are made when somebody reads one, and from which ``build`` would build ``built``."""
-        facts = cls()
+        facts = cls(seen=seen)
         facts._make = make
         facts._derived[build] = built
         return facts

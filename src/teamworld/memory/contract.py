@@ -9,11 +9,13 @@ import msgspec
 #: Key of a task over episodes: the goal's id, or its class where layouts change.
 TaskKey: TypeAlias = str
 Identity: TypeAlias = Literal["id", "class"]
+#: Why a plan ended whose actions all went well and whose goal is open, in the loop's word.
+OPEN = "goal_open"
 #: How a team came to its commitments.
 Communication: TypeAlias = Literal["negotiated", "chat", "none"]
 #: How plans are ranked when only few samples are known, see ``teamworld.memory.guidebook``.
 Ranking: TypeAlias = Literal["expected", "wilson", "rate"]
-#: The guidebook's word for a success rate.
+#: The guidebook's word for how much of the work an attempt does on average.
 Verdict: TypeAlias = Literal["untested", "highly effective", "moderate", "challenging", "needs a new strategy"]
 
 
@@ -35,7 +37,7 @@ class PlanInstance(msgspec.Struct, frozen=True, kw_only=True):
     """Tick at which it was taken up."""
     end: int
     success: bool
-    """Whether the goal was done by the end of the plan."""
+    """Whether the goal was done by the end of the plan, and its agent took part."""
     truncated: bool
     """Whether the end of the episode cut it off."""
     units: int
@@ -45,11 +47,32 @@ class PlanInstance(msgspec.Struct, frozen=True, kw_only=True):
     team: int
     """Agents committed to the task when the plan was taken up."""
     communication: Communication
+    cause: str = ""
+    """Why it ended without success, in a word of the world or the loop; empty where it succeeded."""
+    cut: bool = False
+    """Another plan replaced it before it ended, or others did its goal: it says nothing of the plan and counts for
+    nothing."""
+    situation: str = ""
+    """The goal's class when the plan was taken up: the starting situation in the world's features."""
+    quorum: int = 1
+    """Agents that the goal needed at once then."""
+    credit: int = 0
+    """What it did for other goals, in millionths of a goal: see ``Tracker``."""
+    helped: tuple[str, ...] = ()
+    """These goals."""
+    done_by: int | None = None
+    """The step by which the goal was done after all, where its agent went on with it in the episode; None where the
+    plan did it itself, and of a preparation. Known when the episode is over."""
 
     @property
     def duration(self) -> int:
-        """Ticks from start to end."""
+        """Steps from start to end."""
         return self.end - self.start
+
+    @property
+    def is_preparation(self) -> bool:
+        """Whether all its actions went well and did nothing for any goal: a search, or a way."""
+        return not self.success and self.cause == OPEN and not self.progress and not self.credit
 
 
 class TaskOutcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,42 +106,67 @@ class MemoryDelta(msgspec.Struct, frozen=True, kw_only=True):
     reflections: tuple[Reflection, ...] = ()
 
 
-class StartRecord(NamedTuple):
-    """How a task went when begun about a certain time of the episode."""
+class TeamRecord(NamedTuple):
+    """How attempts at a task went with so many agents."""
 
+    team: int
     attempts: int
     successes: int
+    progress: float
+    """Mean share of the work that an attempt did, from 0 to 1."""
 
 
 class GuideEntry(NamedTuple):
-    """The guidebook's line on one task; durations and starts are ticks of the successes."""
+    """The guidebook's line on one task.
+
+    Agents that begin a joint task together make one attempt. Preparations and plans that were replaced are none.
+    """
 
     attempts: int
     successes: int
+    """Attempts by whose end the goal was done."""
+    progress: float | None
+    """Mean share of the work that an attempt did, from 0 to 1; None where there is none."""
+    steps: float | None
+    """Mean steps of all attempts."""
     mean_duration: float | None
+    """Mean steps of the successes, as all that follows on times."""
+    shortest: int | None
     team: int | None
     """Recommended team size."""
+    smallest: int | None
+    """Smallest team that succeeded."""
+    teams: tuple[TeamRecord, ...]
+    """By team size, ascending."""
     earliest_start: int | None
     latest_start: int | None
+    causes: tuple[tuple[str, int], ...]
+    """Why plans ended without success, in words of the world, with how often, most frequent first."""
     verdict: Verdict
-    about_now: StartRecord = StartRecord(0, 0)
-    """Of the attempts begun in the same ten ticks of an episode."""
 
 
 class PlanRecord(NamedTuple):
-    """The plan library's line on one plan or prototype; durations are ticks of the successes."""
+    """The plan library's line on one plan or prototype."""
 
     text: str
     """A lifted plan in written form, or a prototype."""
     attempts: int
     successes: int
+    progress: float
+    """Mean share of the work that an attempt did, from 0 to 1."""
+    steps: float
+    """Mean steps of all attempts."""
     mean_duration: float | None
+    """Mean steps of the successes."""
     mean_team: float
+    causes: tuple[tuple[str, int], ...] = ()
+    """As in ``GuideEntry``."""
 
 
 class Library(NamedTuple):
     """The plan library's page for one task, best first."""
 
     attempts: int
+    """Plans that were carried out, searches included."""
     prototypes: tuple[PlanRecord, ...]
     plans: tuple[PlanRecord, ...]

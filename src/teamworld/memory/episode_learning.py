@@ -6,8 +6,11 @@ from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Literal, NamedTuple, cast
 
+import msgspec
+
 from teamworld.language import Binding, Entity, Measures, lift, parse_entity, parse_plan, prototype
 from teamworld.memory.contract import Communication, Identity, MemoryDelta, PlanInstance, TaskKey, TaskOutcome
+from teamworld.memory.plan_statistics import PARTS
 from teamworld.record import (
     Commit,
     EpisodeEnd,
@@ -20,12 +23,19 @@ from teamworld.record import (
     StepDone,
 )
 
+#: How plans end that another one replaces.
+_REPLACED = ("superseded", "interrupted")
+
 
 class _Started(NamedTuple):
     """A plan that runs, and who was committed when it was taken up."""
 
     event: PlanStart
     team: int
+    helped: dict[str, float]
+    """Progress of other goals in steps in which its agent took part, as shares of them."""
+    progress: list[float]
+    """Progress of its own goal: in all, and in steps in which its agent took part, as shares of the whole."""
 
 
 def task_key(goal: str, label: str | None, identity: Identity) -> TaskKey:
@@ -43,7 +53,14 @@ class Tracker:
     """A fold over the events of an episode that yields an instance at every end of a plan.
 
     A method feeds it ``DecisionContext.news`` while the episode runs, ``delta`` feeds it the whole log; both
-    get the same instances, because only commitments, plans and plan ends count.
+    get the same instances, because only commitments, plans, plan ends and changes of goals count. Whether a goal was
+    done after all is known at the end alone: ``delta`` adds it.
+
+    A plan has credit for what it did for other goals than its own: their progress in steps in which its agent took
+    part, and the share by which the agents that open goals need at once became fewer while it ran (its own goal's
+    too: a block that was pushed aside makes the next one lighter to move). What others did for its goal is not its
+    progress: a goal that they did alone, or that was done by
+    itself, while it ran says nothing of it.
 
     Args:
         identity: What a task is over episodes.
@@ -62,6 +79,7 @@ class Tracker:
         self._measures = measures
         self._committed: dict[str, str] = {}
         self._running: dict[tuple[str, int], _Started] = {}
+        self._says_who = False  # without changes of goals in it, a log does not say whose progress it is
 
     def see(self, event: Event) -> PlanInstance | None:
         """Take in the next event; return the instance if it ended a plan that served a goal; raises ``ValueError``."""
@@ -76,7 +94,12 @@ class Tracker:
                 if self._committed.get(event.agent) == event.goal:
                     del self._committed[event.agent]
             case PlanStart() if event.goal is not None:
-                self._running[event.agent, event.plan] = _Started(event, self._team(event.agent, event.goal))
+                team = self._team(event.agent, event.goal)
+                self._running[event.agent, event.plan] = _Started(event, team, {}, [0.0, 0.0])
+            case GoalChange() if event.delta > 0:
+                self._says_who = True
+                for (agent, _), running in self._running.items():
+                    _count_progress(running, agent, event)
             case PlanEnd():
                 started = self._running.pop((event.agent, event.plan), None)
                 return self._instance(started, event) if started is not None else None
@@ -95,6 +118,12 @@ class Tracker:
         thing: Entity | None = parse_entity(start.thing) if start.thing is not None else None
         units = max(0, start.units)
         left = 0 if end.goal_done else end.units_left
+        total, own = started.progress
+        part = own / total if total else float(not self._says_who)
+        success = end.goal_done and part > 0
+        helped = dict(started.helped)
+        for other, (before, after) in ({} if end.eased is msgspec.UNSET else end.eased).items():
+            helped[other] = helped.get(other, 0.0) + (before - after) / before
         return PlanInstance(
             episode=self._episode,
             agent=start.agent,
@@ -106,13 +135,33 @@ class Tracker:
             origin=start.origin,
             start=start.tick,
             end=end.tick,
-            success=end.goal_done,
+            success=success,
             truncated=end.status == "unfinished",
             units=units,
-            progress=min(units, max(0, units - left)),
+            progress=round(min(units, max(0, units - left)) * part),
             team=started.team,
             communication=self._communication,
+            cause="" if success else _word(end.cause),
+            cut=not success and (end.goal_done or (end.status in _REPLACED and end.cause != "unable")),
+            situation=start.label or "",
+            quorum=max(1, start.quorum),
+            credit=min(PARTS, round(sum(helped.values()) * PARTS)),
+            helped=tuple(sorted(helped)),
         )
+
+
+def _count_progress(running: _Started, agent: str, change: GoalChange) -> None:
+    takes_part = agent in change.participants
+    if change.goal == running.event.goal:
+        running.progress[0] += change.delta
+        running.progress[1] += change.delta if takes_part else 0.0
+    elif takes_part:
+        running.helped[change.goal] = running.helped.get(change.goal, 0.0) + change.delta
+
+
+def _word(cause: str) -> str:
+    """Return a cause in one word; an explanation may follow it."""
+    return cause.partition(":")[0].strip()
 
 
 class _Goals:
@@ -123,6 +172,7 @@ class _Goals:
         self._tasks: dict[str, TaskKey] = {}
         self._done: dict[str, int] = {}
         self._fresh: list[str] = []  # done in the step that is being read
+        self._took_part: dict[tuple[str, str], int] = {}  # the last step in which an agent did some of a goal's work
 
     def see(self, event: Event) -> None:
         match event:
@@ -132,14 +182,23 @@ class _Goals:
             case PlanStart() if event.goal is not None:
                 # A goal that opened on the way has its class from the first plan made for it.
                 self._tasks.setdefault(event.goal, task_key(event.goal, event.label, self._identity))
-            case GoalChange(event="done"):
-                self._fresh.append(event.goal)
+            case GoalChange(event="done" | "progress"):
+                self._took_part.update({(event.goal, agent): event.tick for agent in event.participants})
+                if event.event == "done":
+                    self._fresh.append(event.goal)
             case StepDone():
                 for done in self._fresh:
                     self._done.setdefault(done, event.tick + event.ticks)
                 self._fresh.clear()
             case GoalChange(event="opened" | "lost"):
                 self._done.pop(event.goal, None)  # undone again: what holds at the end counts
+
+    def done_by(self, instance: PlanInstance) -> int | None:
+        """Return the step by which an instance's goal was done after all, where its agent went on with it."""
+        done = self._done.get(instance.goal)
+        went_on = self._took_part.get((instance.goal, instance.agent), -1) >= instance.end
+        is_over = instance.success or instance.cut or instance.is_preparation or not went_on
+        return None if is_over else done
 
     def outcomes(self) -> tuple[TaskOutcome, ...]:
         for goal in self._done:
@@ -180,6 +239,7 @@ def delta(events: Iterable[Event], *, identity: Identity = "id", communication: 
             ticks += event.ticks
         elif isinstance(event, EpisodeEnd):
             completed = event.reason == "all_done"
+    after_all = tuple(msgspec.structs.replace(instance, done_by=goals.done_by(instance)) for instance in instances)
     return MemoryDelta(
-        episode=start.episode, completed=completed, ticks=ticks, tasks=goals.outcomes(), instances=tuple(instances)
+        episode=start.episode, completed=completed, ticks=ticks, tasks=goals.outcomes(), instances=after_all
     )

@@ -27,7 +27,8 @@ import networkx as nx
 
 from teamworld.memory.contract import MemoryDelta, PlanInstance, TaskKey, TaskOutcome
 from teamworld.memory.notes import recent_notes
-from teamworld.memory.plan_statistics import PlanStatistics
+from teamworld.memory.plan_statistics import Attempt, PlanStatistics
+from teamworld.memory.views import PlanDelta, TemplateContext, plan_deltas, template_contexts
 
 Node: TypeAlias = tuple[str | int, ...]
 Vertex: TypeAlias = tuple[Node, dict[str, Any]]
@@ -71,7 +72,12 @@ def _sums(delta: MemoryDelta) -> Sums:
     groups: dict[tuple[TaskKey, str], list[PlanInstance]] = defaultdict(list)
     for instance in delta.instances:
         groups[instance.task, instance.prototype].append(instance)
-    return {key: PlanStatistics.of(*groups[key]) for key in sorted(groups)}
+    return {key: PlanStatistics.of(*map(_alone, groups[key])) for key in sorted(groups)}
+
+
+def _alone(instance: PlanInstance) -> Attempt:
+    """Return an instance as an attempt of its own: the graph counts leaves."""
+    return Attempt.of((instance,))
 
 
 def _universe(deltas: list[MemoryDelta]) -> dict[str, Any]:
@@ -119,6 +125,7 @@ def _counts(statistics: PlanStatistics) -> dict[str, Any]:
         "attempts": statistics.attempts,
         "successes": statistics.successes,
         "rate": statistics.rate,
+        "progress": statistics.progress,
         "duration_mean": statistics.mean_duration,
         "duration_min": statistics.shortest,
         "duration_max": statistics.longest,
@@ -194,6 +201,7 @@ def _leaf(instance: PlanInstance) -> dict[str, Any]:
     fields = msgspec.structs.asdict(instance)
     for identity in ("episode", "task", "prototype"):  # as the node's own name says
         del fields[identity]
+    fields["helped"] = list(instance.helped)
     return {"level": "instance", **fields, "duration": instance.duration}
 
 
@@ -205,13 +213,23 @@ def name(node: Node) -> str:
     return text
 
 
-def to_json(deltas: Iterable[MemoryDelta]) -> dict[str, Any]:
+def to_json(deltas: Iterable[MemoryDelta], *, views: bool = False) -> dict[str, Any]:
     """Return the graph as plain data in node-link form.
 
     ``format`` and ``version`` say what it is; ``nodes`` have ``id``, ``level`` and their attributes (None where there
     is no value); ``edges`` have ``source`` and ``target``.
+
+    Args:
+        deltas: What episodes added.
+        views: Whether ``template_contexts`` and ``plan_deltas`` stand beside, see ``teamworld.memory.views``.
     """
+    deltas = tuple(deltas)
     nodes, edges = _elements(deltas)
+    contexts = template_contexts(deltas) if views else []
+    beside = {
+        "template_contexts": [_line(context) for context in contexts],
+        "plan_deltas": [_line(difference) for difference in plan_deltas(contexts)],
+    }
     names = {node: name(node) for node, _ in nodes}
     return {
         "format": _FORMAT,
@@ -219,7 +237,12 @@ def to_json(deltas: Iterable[MemoryDelta]) -> dict[str, Any]:
         "directed": True,
         "nodes": [{"id": names[node], **data} for node, data in nodes],
         "edges": [{"source": names[source], "target": names[target]} for source, target in edges],
+        **(beside if views else {}),
     }
+
+
+def _line(view: TemplateContext | PlanDelta) -> dict[str, Any]:
+    return {**view._asdict(), "context": view.context._asdict()}
 
 
 def to_graphml(graph: nx.DiGraph[Node]) -> str:

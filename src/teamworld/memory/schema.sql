@@ -1,5 +1,5 @@
 -- The symbolic world model on disk. A task lives over episodes, a prototype belongs to a task, plan texts are
--- kept once. Times are ticks.
+-- kept once. Times are steps. What a plan helped are the ids of goals as a JSON list.
 CREATE TABLE episodes (
     id INTEGER PRIMARY KEY,
     run TEXT NOT NULL,
@@ -51,6 +51,13 @@ CREATE TABLE instances (
     progress INTEGER NOT NULL,
     team INTEGER NOT NULL,
     communication TEXT NOT NULL,
+    cause TEXT NOT NULL,
+    cut INTEGER NOT NULL,
+    situation TEXT NOT NULL,
+    quorum INTEGER NOT NULL,
+    credit INTEGER NOT NULL,
+    helped TEXT NOT NULL,
+    done_by INTEGER,
     PRIMARY KEY (episode_id, place)
 ) WITHOUT ROWID;
 CREATE TABLE reflections (

@@ -6,6 +6,7 @@ an earlier attempt, so storing it again changes nothing, and the order of episod
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from importlib.resources import files
@@ -14,27 +15,52 @@ from typing import TypeVar
 
 import msgspec
 
-from teamworld.memory.contract import MemoryDelta, PlanInstance, Ranking, Reflection, TaskOutcome
-from teamworld.memory.guidebook import PlanKey, PlanRow, StartRow, WorldModel
+from teamworld.memory.contract import OPEN, MemoryDelta, PlanInstance, Ranking, Reflection, TaskOutcome
+from teamworld.memory.guidebook import CauseRow, PlanKey, PlanRow, TeamRow, WorldModel
 from teamworld.memory.notes import recent_notes
-from teamworld.memory.plan_statistics import PARTS, START_BUCKET, PlanStatistics
+from teamworld.memory.plan_statistics import PARTS, PlanStatistics
 from teamworld.record.database import Database, Format
 
 _MANY = 500  # values in one IN (...); SQLite takes at least 999 of them
-# The columns of ``PlanStatistics``; the share of the work done is that of ``statistics.done_share``.
-_STATISTICS = f"""
-    COUNT(*), SUM(i.success),
-    COALESCE(SUM(i.end_tick - i.start_tick) FILTER (WHERE i.success), 0),
-    MIN(i.end_tick - i.start_tick) FILTER (WHERE i.success),
-    MAX(i.end_tick - i.start_tick) FILTER (WHERE i.success),
-    MIN(i.start_tick) FILTER (WHERE i.success),
-    MAX(i.start_tick) FILTER (WHERE i.success),
-    SUM(CASE WHEN i.units > 0 THEN MIN({PARTS}, MAX(0, i.progress * {PARTS} / i.units)) ELSE i.success * {PARTS} END),
-    SUM(i.team)
+# What is counted, as in ``guidebook``; the share of the work done is that of ``plan_statistics.done_share``.
+_COUNTED = f"""
+    SELECT e.id AS episode, i.prototype_id, i.lifted_id, i.goal, i.start_tick AS start,
+           i.end_tick - i.start_tick AS steps, i.success, i.team, i.cause,
+           CASE WHEN i.success THEN i.end_tick ELSE i.done_by END - i.start_tick AS done_in,
+           NOT (i.success OR i.cause != '{OPEN}' OR i.progress OR i.credit) AS is_preparation,
+           CASE WHEN i.done_by IS NOT NULL THEN {PARTS} ELSE
+           MIN({PARTS}, i.credit + CASE WHEN i.units > 0 THEN MAX(0, i.progress * {PARTS} / i.units)
+                                        ELSE i.success * {PARTS} END) END AS share
+    FROM episodes e JOIN instances i ON i.episode_id = e.id WHERE e.run = ? AND NOT i.cut
 """
-_OF_RUN = "FROM episodes e JOIN instances i ON i.episode_id = e.id WHERE e.run = ?"
-_PLANS = f"SELECT i.prototype_id, i.lifted_id, i.team, {_STATISTICS} {_OF_RUN} GROUP BY 1, 2, 3"
-_STARTS = f"SELECT i.prototype_id, i.start_tick / {START_BUCKET}, COUNT(*), SUM(i.success) {_OF_RUN} GROUP BY 1, 2"
+_ATTEMPT = """
+    MAX(team) AS team, start, MAX(success) AS success, COALESCE(MIN(done_in), MAX(steps)) AS steps,
+    MAX(share) AS share
+"""
+# The columns of ``PlanStatistics``.
+_STATISTICS = """
+    COUNT(*), SUM(success), SUM(steps), COALESCE(SUM(steps) FILTER (WHERE success), 0),
+    MIN(steps) FILTER (WHERE success), MAX(steps) FILTER (WHERE success),
+    MIN(start) FILTER (WHERE success), MAX(start) FILTER (WHERE success), SUM(share), SUM(team)
+"""
+_PLANS = f"""
+    WITH counted AS ({_COUNTED}), attempts AS (
+        SELECT prototype_id, lifted_id, {_ATTEMPT} FROM counted GROUP BY episode, goal, start, prototype_id, lifted_id
+    ) SELECT prototype_id, lifted_id, team, {_STATISTICS} FROM attempts GROUP BY 1, 2, 3
+"""
+_TEAMS = f"""
+    WITH counted AS ({_COUNTED}), attempts AS (
+        SELECT t.task, {_ATTEMPT} FROM counted c
+        JOIN prototypes p ON p.id = c.prototype_id JOIN tasks t ON t.id = p.task_id
+        WHERE NOT c.is_preparation GROUP BY c.episode, t.id, c.goal, c.start
+    ) SELECT task, team, {_STATISTICS} FROM attempts GROUP BY 1, 2
+"""
+_CAUSES = f"""
+    WITH counted AS ({_COUNTED}), attempts AS (
+        SELECT DISTINCT prototype_id, lifted_id, cause, episode, goal, start FROM counted
+        WHERE cause != '' AND NOT is_preparation
+    ) SELECT prototype_id, lifted_id, cause, COUNT(*) FROM attempts GROUP BY 1, 2, 3
+"""
 _PROTOTYPES = """
     SELECT p.id, t.task, p.actions FROM tasks t JOIN prototypes p ON p.task_id = t.id WHERE t.run = ?
 """
@@ -42,7 +68,8 @@ _EPISODES = "SELECT episode, completed, ticks FROM episodes WHERE run = ? AND ep
 _INSTANCES = """
     SELECT e.episode, i.agent, t.task, i.goal, a.text AS plan, l.text AS lifted, p.actions AS prototype, i.origin,
            i.start_tick AS start, i.end_tick AS "end", i.success, i.truncated, i.units, i.progress, i.team,
-           i.communication
+           i.communication, i.cause, i.cut, i.situation, i.quorum, i.credit, i.helped,
+           i.done_by
     FROM episodes e
     CROSS JOIN instances i ON i.episode_id = e.id
     JOIN prototypes p ON p.id = i.prototype_id
@@ -71,7 +98,7 @@ _FORMAT = Format(
     "world model",
     "memory.sqlite",
     application=0x7477_776D,  # "tw" and "wm"
-    version=2,
+    version=3,
     schema=(files("teamworld.memory") / "schema.sql").read_text("utf-8"),
 )
 
@@ -117,12 +144,13 @@ class MemoryStore(Database):
             texts = {instance.plan for instance in delta.instances} | {instance.lifted for instance in delta.instances}
             plans = _intern(db, "plans", None, "text", texts)
             db.executemany(
-                f"INSERT INTO instances VALUES ({', '.join('?' * 16)})",
+                f"INSERT INTO instances VALUES ({', '.join('?' * 23)})",
                 (
                     (
                         *(episode_id, place, prototypes[i.task, i.prototype], i.agent, i.goal),
                         *(plans[i.plan], plans[i.lifted], i.origin, i.start, i.end, i.success, i.truncated),
-                        *(i.units, i.progress, i.team, i.communication),
+                        *(i.units, i.progress, i.team, i.communication, i.cause, i.cut, i.situation, i.quorum),
+                        *(i.credit, json.dumps(i.helped), i.done_by),
                     )
                     for place, i in enumerate(delta.instances)
                 ),
@@ -157,15 +185,20 @@ class MemoryStore(Database):
         with self.reading() as db:
             names = _names(db, run)
             plans = db.execute(_PLANS, (run,)).fetchall()
-            starts = db.execute(_STARTS, (run,)).fetchall()
+            teams = db.execute(_TEAMS, (run,)).fetchall()
+            causes = db.execute(_CAUSES, (run,)).fetchall()
             texts = _texts(db, {lifted for _, lifted, *_ in plans})
-            notes = recent_notes(text for *_, text in db.execute(_REFLECTIONS, (run, _LAST)))
+            reports = [
+                Reflection(agent=who, tick=t, text=text) for _, who, t, text in db.execute(_REFLECTIONS, (run, _LAST))
+            ]
         rows = []
         for prototype, lifted, team, *counts in plans:
             task, actions = names[prototype]
             rows.append(PlanRow(PlanKey(task, team, texts[lifted], actions), PlanStatistics(*counts)))
-        begun = (StartRow(names[prototype][0], bucket, *counts) for prototype, bucket, *counts in starts)
-        return WorldModel.from_rows(rows, begun, ranking, notes)
+        by_team = (TeamRow(task, team, PlanStatistics(*counts)) for task, team, *counts in teams)
+        why = (CauseRow(names[prototype][0], texts[lifted], *rest) for prototype, lifted, *rest in causes)
+        notes = recent_notes(report.text for report in reports)
+        return WorldModel.from_rows(rows, by_team, why, ranking, notes, reports)
 
     def deltas(self, run: str, up_to: int | None = None) -> tuple[MemoryDelta, ...]:
         """Return a run's deltas by episode, as they were committed.
@@ -250,6 +283,9 @@ def _by_episode(rows: sqlite3.Cursor, kind: type[Record]) -> dict[int, list[Reco
     names = [column[0] for column in rows.description]
     records: dict[int, list[Record]] = {}
     for row in rows:
-        record = msgspec.convert(dict(zip(names, row, strict=True)), kind, strict=False)  # SQLite has no booleans
+        fields = dict(zip(names, row, strict=True))
+        if "helped" in fields:
+            fields["helped"] = json.loads(fields["helped"])
+        record = msgspec.convert(fields, kind, strict=False)  # SQLite has no booleans
         records.setdefault(row[0], []).append(record)
     return records

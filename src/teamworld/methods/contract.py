@@ -7,18 +7,19 @@ through ``DecisionContext.ask``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from teamworld.language import AgentId, Entity, Fact, GoalId, Plan
+from teamworld.language import AgentId, Entity, Fact, GoalId, Plan, plain, plain_names
 from teamworld.memory.contract import MemoryDelta
 from teamworld.memory.guidebook import WorldModel
 from teamworld.reasoning.contract import Answer, Question, RespondentId
-from teamworld.record import Believe, Commit, Event, Predict, Release
+from teamworld.record import Believe, Commit, Event, Predict, QuestionSkipped, Release
 from teamworld.seeding import Streams
 from teamworld.worlds.contract import Capability, Domain, View, WorldSpec
 
@@ -66,6 +67,33 @@ class Message:
     """None: everybody in reach."""
     id: int = -1
     t: int = -1
+
+    @property
+    def whole(self) -> str:
+        """All that it says: its words and, in plain names, the facts beside them that the words do not state.
+
+        The channel limits, charges, logs and delivers this text; of a message that was sent it is ``text`` itself.
+        """
+        untold = dict.fromkeys(fact for fact in map(plain, self.facts) if not _states(self.text, fact))
+        return " ".join(filter(None, (self.text, f"Facts: {'; '.join(untold)}." if untold else "")))
+
+    def within(self, maximum: int | None) -> Message:
+        """Return the message with all that it says as its text, in at most so many characters.
+
+        The words come first. A fact is told whole or not at all.
+        """
+        if maximum is None or len(self.whole) <= maximum:
+            return replace(self, text=self.whole)
+        cut = replace(self, text=self.text[:maximum], facts=())
+        for fact in self.facts:
+            longer = replace(cut, facts=(*cut.facts, fact))
+            cut = longer if len(longer.whole) <= maximum else cut
+        return replace(cut, text=cut.whole)
+
+
+def _states(text: str, fact: str) -> bool:
+    """Return whether a text holds a fact in plain names."""
+    return re.search(rf"(?<!\w){re.escape(fact)}(?!\w|\.\d)", plain_names(text)) is not None
 
 
 class Meeting(Protocol):
@@ -123,7 +151,7 @@ class DecisionContext(Protocol):
 
     @property
     def news(self) -> Sequence[Event]:
-        """Commitments, plans and plan ends of its agents since the last step, as they stand in the log."""
+        """Commitments, plans, plan ends and what happened to goals since the last step, as they stand in the log."""
 
     def inbox(self, agent: AgentId) -> Sequence[Message]:
         """What reached the agent since its last decision, in the protocol's order."""
@@ -143,8 +171,11 @@ class DecisionContext(Protocol):
     async def together(self, branches: Mapping[AgentId, Coroutine[Any, Any, Branch]]) -> dict[AgentId, Branch]:
         """Run what does not depend on one another at the same time; records keep the agents' order."""
 
-    def note(self, event: Commit | Release | Believe | Predict) -> None:
-        """Put a commitment or its release on record; at the log level ``beliefs`` beliefs and predictions too."""
+    def note(self, event: Commit | Release | QuestionSkipped | Believe | Predict) -> None:
+        """Put on record a commitment, its release, or a question that is not asked and why.
+
+        At the log level ``beliefs`` beliefs and predictions too.
+        """
 
 
 class Variant(NamedTuple):

@@ -23,15 +23,19 @@ from teamworld.reasoning.contract import Question
 #: The methods that ship with the package: name -> module and class.
 BUILT_IN = {
     "camon": "teamworld.methods.camon.method:Camon",
+    "cmas": "teamworld.methods.hmas.central:Cmas",
     "cobel": "teamworld.methods.cobel.method:Cobel",
     "coela": "teamworld.methods.coela.method:Coela",
+    "dmas": "teamworld.methods.hmas.dialogue:Dmas",
     "do_nothing": "teamworld.methods.do_nothing.method:DoNothing",
     "drwell": "teamworld.methods.drwell.method:DrWell",
     "embodied": "teamworld.methods.embodied.method:Embodied",
     "greedy": "teamworld.methods.greedy.method:Greedy",
-    "hmas2": "teamworld.methods.hmas2.method:Hmas2",
+    "hmas1": "teamworld.methods.hmas.dialogue:Hmas1",
+    "hmas2": "teamworld.methods.hmas.central:Hmas2",
     "mhp": "teamworld.methods.mhp.method:Mhp",
     "random": "teamworld.methods.random_team.method:RandomTeam",
+    "react": "teamworld.methods.react.method:React",
     "zero_shot": "teamworld.methods.zero_shot.method:ZeroShot",
 }
 #: Packages register their methods under this group of entry points.

@@ -7,7 +7,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from teamworld.errors import UserError
-from teamworld.language import Action, ActionSchema, Entity, Param, ParseError, Term, parse_action
+from teamworld.language import (
+    Action,
+    ActionSchema,
+    Entity,
+    Param,
+    ParseError,
+    Term,
+    parse_action,
+    plain,
+    written_names,
+)
 from teamworld.worlds.contract import WAIT, Domain, View
 
 #: Characters of a text that are read; what follows is talk.
@@ -78,26 +88,87 @@ def _whole(action: Action, schemas: Mapping[str, ActionSchema]) -> Action:
 def parse_written(text: str, schemas: Mapping[str, ActionSchema]) -> Action | None:
     """Return the action of a text in written form, complete with its defaults; None if it is not in that form.
 
-    ``go(2, 3)`` is read as ``go((2, 3))``, and a verb alone as one without arguments.
+    Args:
+        text: See ``read_written``.
+        schemas: All that the agent can do, by verb.
+    """
+    try:
+        return read_written(text, schemas)
+    except UserError:
+        return None
+
+
+def read_written(text: str, schemas: Mapping[str, ActionSchema]) -> Action:
+    """Return the action of a text in written form, complete with its defaults.
+
+    Things may have their plain names, their exact ones or their numbers alone, in quotes or not; arguments may be named
+    (``steps=3``); ``go(2, 3)`` is read as ``go((2, 3))``, and a verb alone as one without arguments.
 
     Args:
         text: May stand between quotation marks.
         schemas: All that the agent can do, by verb.
+
+    Raises:
+        UserError: There is no such action, or its arguments do not fit; says what was expected.
     """
-    text = text.strip(_QUOTES)
-    for form in (text, re.sub(r"\(\s*(\d+)\s*,\s*(\d+)\s*\)$", r"((\1, \2))", text), f"{text}()"):
+    kinds = {choice.kind for schema in schemas.values() for param in schema.params for choice in param.choices
+             if isinstance(choice, Entity)}  # fmt: skip
+    words = written_names(text.strip(_QUOTES), kinds).replace("'", '"')
+    verb = words.partition("(")[0].strip()
+    schema = schemas.get(verb)
+    if schema is not None and (named := re.fullmatch(r"\w+\s*\((.*)\)", words, re.DOTALL)) is not None:
+        words = f"{verb}({_in_order(named[1], schema)})"
+    refused: UserError | None = None
+    for form in (words, re.sub(r"\(\s*(\d+)\s*,\s*(\d+)\s*\)$", r"((\1, \2))", words), f"{words}()"):
         try:
             action = parse_action(form)
         except ParseError:
             continue
         if action == WAIT:
             return WAIT
-        schema = schemas.get(action.verb)
+        if action.verb not in schemas:
+            raise UserError(f"there is no action {action.verb}; there are: {', '.join(schemas)}")
         try:
-            return None if schema is None else schema.complete(action)
-        except UserError:
-            continue
-    return None
+            args = [_fit(arg, param) for arg, param in zip(action.args, schemas[action.verb].params, strict=False)]
+            return schemas[action.verb].complete(Action(action.verb, (*args, *action.args[len(args) :])))
+        except UserError as error:
+            refused = refused or error
+    known = f"such as {_form(schema)}" if schema is not None else f"there are: {', '.join(schemas)}"
+    raise refused or UserError(f"'{text[:80]}' is no action in written form; {known}")
+
+
+def _form(schema: ActionSchema) -> str:
+    return schema.signature() if schema.example is None else plain(schema.example)
+
+
+def _in_order(args: str, schema: ActionSchema) -> str:
+    """Return arguments, some of which may be named, in the schema's order and without names."""
+    parts = [part.strip() for part in re.split(r",(?![^()]*\))", args)]
+    named = [re.match(r"(\w+)\s*[=:]\s*(.+)$", part, re.DOTALL) for part in parts]
+    by_name = {match[1]: match[2] for match in named if match is not None}
+    names = [param.name for param in schema.params]
+    if not by_name or not by_name.keys() <= set(names):
+        return args
+    rest = [part for part, match in zip(parts, named, strict=True) if match is None]
+    values = rest + [by_name.get(name, "") for name in names[len(rest) :]]
+    while values and not values[-1]:
+        values.pop()
+    return ", ".join(values) if all(values) else args
+
+
+def _fit(arg: Term, param: Param) -> Term:
+    """Return the value of a parameter that a slip of the pen stands for; the argument itself where there is none."""
+    if arg in param.choices:
+        return arg
+    if param.kind == "count":
+        is_whole = (isinstance(arg, str) and arg.isdecimal()) or (isinstance(arg, float) and arg == int(arg))
+        return int(arg) if is_whole and isinstance(arg, str | float) else arg
+    alike: list[Term]
+    if isinstance(arg, int):
+        alike = [choice for choice in param.choices if isinstance(choice, Entity) and choice.id == arg]
+    else:
+        alike = [choice for choice in param.choices if plain(choice).lower() == plain(arg).strip('"').lower()]
+    return alike[0] if len(alike) == 1 else arg
 
 
 def _spoken(text: str, schemas: Mapping[str, ActionSchema]) -> Iterator[Action]:
@@ -156,6 +227,6 @@ def _names(choice: Term) -> str:
 def _alike(text: str, options: Sequence[Action]) -> Action | None:
     """Return the option that is written most alike; another number is another action, not a slip of the pen."""
     numbers = re.findall(r"\d+", text)
-    forms = {form.lower(): action for action in options if re.findall(r"\d+", form := str(action)) == numbers}
-    near = difflib.get_close_matches(text.lower(), list(forms), n=1, cutoff=ALIKE)
+    forms = {form.lower(): action for action in options if re.findall(r"\d+", form := plain(action)) == numbers}
+    near = difflib.get_close_matches(plain(text).lower(), list(forms), n=1, cutoff=ALIKE)
     return forms[near[0]] if near else None

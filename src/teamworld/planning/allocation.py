@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from teamworld.language import Action, AgentId, Entity, Fact, Facts, GoalId, Plan
+from teamworld.language.rules import IN_HAND, WHERE
 from teamworld.planning.candidates import CandidateStep, find_steps, has_unknown_goal, idle_step
 from teamworld.planning.goals import workable_goals
 from teamworld.worlds.contract import Domain, Goal, View
@@ -81,20 +82,34 @@ def team_goals(views: Iterable[View]) -> dict[GoalId, Goal]:
 
 
 def pool_facts(views: Mapping[AgentId, View]) -> Facts:
-    """Return what some agents know together: of each attribute what was seen last."""
-    known: dict[tuple[Entity | str, str], tuple[float, list[Fact]]] = {}
+    """Return what some agents know together, with the step of last sight: the newest counts.
+
+    Of themselves they know best. Where a thing is, is one matter, in whatever words; what is in a hand lies nowhere.
+    """
     if len({id(view.known) for view in views.values()}) == 1:
         return next(iter(views.values())).known
+    known: dict[tuple[Entity | str, str], tuple[int, list[Fact]]] = {}
     for view in views.values():
-        own: dict[tuple[Entity | str, str], tuple[float, list[Fact]]] = {}
-        for facts, in_sight in ((view.facts, True), (view.recall, False)):
-            for fact in facts:
-                seen = float("inf") if in_sight else float(facts.seen.get(fact, 0))
-                own.setdefault((fact.subject, fact.predicate), (seen, []))[1].append(fact)
-        for key, (seen, facts_of) in own.items():
-            if key not in known or seen > known[key][0]:
-                known[key] = seen, facts_of
-    return Facts(tuple(fact for _, listed in known.values() for fact in listed))
+        own: dict[tuple[Entity | str, str], tuple[int, list[Fact]]] = {}
+        for fact in view.known:
+            if fact.subject == view.agent or fact.subject not in views:
+                about = fact.subject, "AT" if fact.predicate in WHERE else fact.predicate
+                seen = view.known.seen.get(fact, view.t)
+                own.setdefault(about, (seen, []))[1].append(fact)
+        for about, (seen, facts) in own.items():
+            if about not in known or seen > known[about][0]:
+                known[about] = seen, facts
+    lying: dict[object, int] = {subject: seen for (subject, aspect), (seen, _) in known.items() if aspect == "AT"}
+    pooled = {fact: seen for seen, facts in known.values() for fact in facts if _is_held(fact, seen, lying)}
+    held = {fact.value for fact in pooled if fact.predicate in IN_HAND}
+    kept = {fact: seen for fact, seen in pooled.items() if fact.subject not in held or fact.predicate not in WHERE}
+    latest = max(view.t for view in views.values())
+    return Facts(tuple(kept), {fact: seen for fact, seen in kept.items() if seen < latest})
+
+
+def _is_held(fact: Fact, seen: int, lying: Mapping[object, int]) -> bool:
+    """Return False for a thing in a hand that was seen lying somewhere later."""
+    return fact.predicate not in IN_HAND or seen >= lying.get(fact.value, seen)
 
 
 def allocate_steps(

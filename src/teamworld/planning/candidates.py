@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from teamworld.errors import UserError
-from teamworld.language import Action, AgentId, Facts, GoalId
+from teamworld.language import Action, AgentId, Facts, GoalId, Plan
 from teamworld.planning.goals import workable_goals
 from teamworld.planning.simulate import dry_run, simulate_plan
 from teamworld.worlds.contract import WAIT, Domain, Goal, Option, View
@@ -22,6 +22,25 @@ MAX_GOALS = 6
 MIN_SHARE = 0.01
 #: By how much more the goal counts that an agent is at already, so that nobody wavers between equals.
 STICK = 1.5
+
+
+class EvaluatedPlan(NamedTuple):
+    """A plan that makes sense for a goal, and what a dry run of it comes to."""
+
+    plan: Plan
+    steps: int
+    """Estimated steps of the actions that can start, at least 1."""
+    share: float
+    """Share of the goal's work that it is expected to do, from 0 to 1; 0 where an action cannot start."""
+    reason: str
+    """Which action cannot start, and why; empty where all can, one after the other."""
+    still: bool = False
+    """Its first action changes nothing that can be foreseen: it waits."""
+
+    @property
+    def rate(self) -> float:
+        """Share of the work a step; less than 0 for a plan that cannot be carried out."""
+        return -1.0 if self.reason else max(self.share, MIN_SHARE * MIN_SHARE if self.still else MIN_SHARE) / self.steps
 
 
 class CandidateStep(NamedTuple):
@@ -57,6 +76,25 @@ def complete_action(action: Action, view: View) -> Action:
         return action
 
 
+def evaluate_plans(goal: Goal, view: View, domain: Domain, facts: Facts | None = None) -> list[EvaluatedPlan]:
+    """Return the plans that make sense for a goal, those first that do the most of its work a step by a dry run.
+
+    All methods judge plans by this one. Plans that cannot be carried out come last; equals keep the world's order.
+
+    Args:
+        goal: An open goal that the agent's kind can work on.
+        view: Of the agent.
+        domain: The rules of its world.
+        facts: What is believed; what the agent knows if None.
+    """
+    evaluated = []
+    for plan in domain.candidate_plans(goal, view.agent, view.known if facts is None else facts):
+        tried = simulate_plan(plan.actions, view.agent, view.known if facts is None else facts, domain)
+        share = tried.share(goal) if tried.ok else 0.0
+        evaluated.append(EvaluatedPlan(plan, max(1, tried.ticks), share, tried.reason, tried.still))
+    return sorted(evaluated, key=lambda plan: (-plan.rate, -plan.share))
+
+
 def find_step(goal: Goal, view: View, domain: Domain, facts: Facts | None = None) -> CandidateStep | None:
     """Return the best step toward a goal, or None where no plan for it can begin now.
 
@@ -69,15 +107,31 @@ def find_step(goal: Goal, view: View, domain: Domain, facts: Facts | None = None
         domain: The rules of its world.
         facts: What is believed; what the agent knows if None. The step must be possible by what the agent knows.
     """
-    facts = view.known if facts is None else facts
-    possible = [step for step in facts.derive(_Sound(goal, view.agent, domain)) if view.check(step.action).ok]
-    best = max(possible, key=lambda step: (step.rate, step.share), default=None)
+    best = max(list_steps(goal, view, domain, facts), key=lambda step: (step.rate, step.share), default=None)
     if best is None:
         return None
     action, hold = complete_action(best.action, view), None if best.hold is None else complete_action(best.hold, view)
     last = view.history[-1] if view.history else None
     failed = hold is not None and last is not None and last.status == "failed" and last.action == action
     return best._replace(action=hold if failed and hold is not None else action, hold=hold)
+
+
+def foresee_step(goal: Goal, agent: AgentId, domain: Domain, facts: Facts) -> CandidateStep | None:
+    """Return the best step that somebody expects of another agent toward a goal; None where it has no sound plan.
+
+    Args:
+        goal: An open goal that the agent's kind can work on.
+        agent: The other agent.
+        domain: The rules of the world.
+        facts: What whoever asks knows; they tell where the agent is.
+    """
+    return max(facts.derive(_Sound(goal, agent, domain)), key=lambda step: (step.rate, step.share), default=None)
+
+
+def list_steps(goal: Goal, view: View, domain: Domain, facts: Facts | None = None) -> list[CandidateStep]:
+    """Return the first steps of all sound plans toward a goal that are possible now; arguments as for ``find_step``."""
+    facts = view.known if facts is None else facts
+    return [step for step in facts.derive(_Sound(goal, view.agent, domain)) if view.check(step.action).ok]
 
 
 @dataclass(frozen=True)

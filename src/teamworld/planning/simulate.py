@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from teamworld.language import Action, AgentId, Facts, Plan
+from teamworld.language import Action, AgentId, Facts, Plan, plain
 from teamworld.worlds.contract import Domain, Goal, View
 
 
@@ -81,7 +81,7 @@ def simulate_plan(actions: Sequence[Action], agent: AgentId, facts: Facts, domai
         before.append(facts)
         verdict = domain.check(agent, action, facts)
         if not verdict.ok:
-            reason = f"step {index + 1}, {action}: {verdict.reason}"
+            reason = f"action {index + 1}, {plain(action)}: {verdict.reason}"
             return SimulatedPlan(agent, domain, tuple(actions), tuple(before), tuple(spans), reason)
         spans.append(domain.estimate_steps(agent, action, facts))
     return SimulatedPlan(agent, domain, tuple(actions), tuple(before), tuple(spans))

@@ -1,8 +1,9 @@
 """What a method asks of a reasoner, and what answers it.
 
-A ``Question`` is typed: it carries the views it was made from, names a prompt template, the answer's model, and the
-rule that answers it without a language model, from the same context that the prompt shows. A ``Reasoner`` answers
-questions: a language model, the rules, a recording, a person.
+A ``Question`` is typed: it carries all that is known when it is asked, names a prompt template, the answer's model, and
+the rule that answers it without a language model. The template shows the question, and the rule reads the same
+question: whatever an answer of the rule depends on stands in the prompt (``testing.parity`` hunts for exceptions). A
+``Reasoner`` answers questions: a language model, the rules, a recording, a person.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -49,6 +51,8 @@ class Question(ABC, Generic[Answer]):
     """The prompt template: a path under ``teamworld.methods``, or ``package:path`` in another package."""
     answer: ClassVar[type[BaseModel]]
     sampling: ClassVar[Sampling]
+    departures: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """The shared blocks that its prompt leaves out, each with the reason that its protocol gives (paper, section)."""
 
     respondent: RespondentId
     views: Mapping[AgentId, View]
@@ -59,13 +63,13 @@ class Question(ABC, Generic[Answer]):
         """The view of the respondent, where it is an agent."""
         return self.views[self.respondent]
 
-    @abstractmethod
     def context(self) -> dict[str, Any]:
-        """Return what the template may show: nothing beyond the views, the messages and the memory."""
+        """Return the names under which the template reads the question: ``q``, and short names for parts of it."""
+        return {"q": self}
 
     @abstractmethod
     def rule(self, rng: np.random.Generator) -> Answer:
-        """Answer without a language model, from the same context that the prompt shows."""
+        """Answer without a language model, by what the prompt shows of the question."""
 
     @abstractmethod
     def check(self, answer: Answer) -> str | None:

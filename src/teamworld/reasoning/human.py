@@ -79,7 +79,7 @@ class PersonReasoner:
         place = (question.respondent, question.kind)
         self._counts[place] += not tries
         key = CallKey(*place, self._counts[place], len(tries))
-        prompt = render(question)
+        prompt = render(question, reasoning=False)  # whoever types an answer need not type why
         request = _request(question, prompt)
         record = self._calls.find(key, request)
         if record is None:
@@ -140,7 +140,8 @@ class _Form:
         def place(item: tuple[str, FieldInfo]) -> int:
             return 1 + _is_list(item[1]) if self.question.offers(item[0], {}) else 3
 
-        return sorted(self.question.answer.model_fields.items(), key=place)
+        fields = (item for item in self.question.answer.model_fields.items() if item[0] != "reasoning")
+        return sorted(fields, key=place)
 
     async def _value(self, name: str, field: FieldInfo, values: dict[str, Any]) -> object:
         """Ask for one field until what is typed fits it."""

@@ -15,10 +15,13 @@ from typing import Any, NamedTuple
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template, meta
 
+from teamworld.language import plain_names
 from teamworld.reasoning.contract import Answer, Question
-from teamworld.reasoning.untrusted_text import quoted
+from teamworld.reasoning.untrusted_text import own_words, quoted
 
 _HOME = "teamworld.methods"
+#: Empty lines beyond one.
+_GAPS = re.compile(r"\n[ \t]*(?:\n[ \t]*)+\n")
 _VERSION = re.compile(r"\{# version ([1-9][0-9]*) #\}\n")
 
 
@@ -56,17 +59,30 @@ def environment() -> Environment:
         auto_reload=False,
     )
     made.filters["quoted"] = quoted
+    made.filters["own_words"] = own_words
+    made.filters["plural"] = plural
     return made
 
 
-def render(question: Question[Answer]) -> Prompt:
-    """Return the prompt of a question: its template, filled with its context and nothing else."""
-    template, context = environment().get_template(question.template), question.context()
+def render(question: Question[Answer], reasoning: bool = True) -> Prompt:
+    """Return the prompt of a question: its template, filled with the question and nothing else, in plain names.
+
+    Args:
+        question: What is asked.
+        reasoning: Whether the answer begins with the respondent's reasoning.
+    """
+    template, context = environment().get_template(question.template), question.context() | {"reasoning": reasoning}
     return Prompt(*(_block(template, name, context) for name in Prompt._fields))
 
 
 def _block(template: Template, name: str, context: dict[str, Any]) -> str:
-    return "".join(template.blocks[name](template.new_context(context))).strip()
+    text = plain_names("".join(template.blocks[name](template.new_context(context))))
+    return _GAPS.sub("\n\n", text).strip()
+
+
+def plural(number: float, noun: str, many: str = "") -> str:
+    """Return a number with what it counts: ``1 step``, ``2 steps``, ``2.5 steps``."""
+    return f"{number:g} {noun if number == 1 else many or f'{noun}s'}"
 
 
 def template_info(template: str) -> TemplateInfo:
@@ -103,6 +119,14 @@ def _texts(template: str) -> Iterator[str]:
         if included is None:
             raise ValueError(f"{template} includes a template that is not named in it")
         yield from _texts(included)
+
+
+def included_templates(template: str) -> Iterator[str]:
+    """Yield the templates that a template includes, and those that these include."""
+    for included in _included(template_text(template)):
+        if included is not None:
+            yield included
+            yield from included_templates(included)
 
 
 @lru_cache(maxsize=1024)

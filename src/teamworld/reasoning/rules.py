@@ -10,6 +10,9 @@ import numpy as np
 from teamworld.reasoning.contract import Answer, BadAnswer, Question, Rejected, Reply
 from teamworld.seeding import Streams
 
+#: Errors that are drawn at most until one changes the answer.
+ERRORS = 10
+
 
 class RuleReasoner:
     """Answers every question by its rule; needs no key and no network.
@@ -75,4 +78,8 @@ class NoisyRules(RuleReasoner):
             return Reply(answer)
         if rng.random() < 0.25:  # one in four: the other kinds are the question's own
             raise BadAnswer(f"the answer is no {question.answer.__name__}: the text broke off", "json")
-        return Reply(question.perturb(answer, rng))
+        for _ in range(ERRORS):  # an error that changes nothing is none: the rate is that of changed answers
+            erred = question.perturb(answer, rng)
+            if erred != answer:
+                break
+        return Reply(erred)

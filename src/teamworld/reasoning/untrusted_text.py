@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from teamworld.language import plain_names
+
 #: Longest quotation in characters; the rest is cut. An answer's texts are at most 600 long.
 LONGEST = 700
 OPEN, CLOSE = "«", "»"
@@ -34,10 +36,21 @@ def quoted(text: str, longest: int = LONGEST) -> str:
     """
     if not (text.isascii() and text.isprintable()):
         text = _plain(text)
+    text = plain_names(text)  # a name is no mark of a chat template
     line = " ".join(_TAGS.sub(r"\1 ", text.translate(_MARKS)).split())
     if len(line) > longest:
         line = f"{line[: longest - 3].rstrip()}..."
     return f"{OPEN}{line}{CLOSE}"
+
+
+def own_words(text: str, longest: int = LONGEST) -> str:
+    """Return a text that the asked agent's own reasoner wrote earlier: each line after ``>``, cut and cleaned alike.
+
+    It is nobody else's (or the method's own words to the whole team), so it has no quotation marks; but no line of it
+    can pass for a line of the prompt.
+    """
+    lines = (quoted(line, longest)[1:-1] for line in text[:longest].splitlines())
+    return "\n".join(f"> {line}" for line in lines if line)
 
 
 def _plain(text: str) -> str:

@@ -26,6 +26,7 @@ from teamworld.record.events import PlanEnd as PlanEnd
 from teamworld.record.events import PlanStart as PlanStart
 from teamworld.record.events import Predict as Predict
 from teamworld.record.events import QuestionAsked as QuestionAsked
+from teamworld.record.events import QuestionSkipped as QuestionSkipped
 from teamworld.record.events import RelationInfo as RelationInfo
 from teamworld.record.events import Release as Release
 from teamworld.record.events import StageEntered as StageEntered

@@ -144,6 +144,17 @@ class QuestionAsked(_Record, frozen=True, kw_only=True, tag="question"):
     fallback: bool = False
 
 
+class QuestionSkipped(_Record, frozen=True, kw_only=True, tag="unasked"):
+    """A respondent was not asked what its protocol asks, because the answer is forced or could change nothing."""
+
+    agent: str
+    """The respondent."""
+    purpose: str
+    """The kind of question."""
+    cause: str
+    """Why, in words: ``one option``, ``nothing new``, ``alone``."""
+
+
 class ViewsShared(_Record, frozen=True, kw_only=True, tag="share"):
     """Views of other agents that a question was given by its protocol."""
 
@@ -160,8 +171,10 @@ class MessageSent(_Record, frozen=True, kw_only=True, tag="message"):
     recipients: tuple[str, ...]
     act: str
     text: str
+    """All that was said, the facts included; in logs of before the words alone."""
     goal: str | None
     facts: tuple[str, ...] = ()
+    """What of the text is told as typed facts."""
     reply_to: int | None = None
     room: int | None = None
     """Number of the meeting it was said in."""
@@ -234,6 +247,9 @@ class PlanEnd(_Record, frozen=True, kw_only=True, tag="plan_end"):
     actions_done: int
     goal_done: bool
     units_left: int
+    eased: dict[str, tuple[int, int]] | msgspec.UnsetType = msgspec.UNSET
+    """Open goals that need fewer agents at once than when the plan was taken up, and how many then and now; left out
+    where there are none, and of a plan that changed nothing in the world."""
 
 
 class ActionStep(_Record, frozen=True, kw_only=True, tag="action"):
@@ -370,6 +386,7 @@ Event: TypeAlias = (
     | StageEntered
     | LlmCall
     | QuestionAsked
+    | QuestionSkipped
     | ViewsShared
     | MessageSent
     | Deliver

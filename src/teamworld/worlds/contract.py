@@ -207,7 +207,10 @@ class WorldSpec:
     horizon: int
     """Ticks after which the episode ends."""
     task: str
-    """The task, in words."""
+    """The mission in words: what is wanted, by when, and the price list: what each thing done or lost counts."""
+    rules: str = ""
+    """How this instance works, in words: the physics, what limits sight and speed, where things tend to be. All that a
+    built-in rule of a method relies on, and nothing of what the instance lacks."""
     memory: Literal["agent", "team"] = "team"
     """Whose perceptions ``View.recall`` holds."""
     headline: tuple[HeadlineMeasure, ...] = GOALS_AND_STEPS
@@ -279,7 +282,11 @@ class View(Protocol):
         """Whether the action's preconditions hold, by what the agent knows; never by the truth."""
 
     def text(self, form: str = "plain") -> str:
-        """The view in words; ``plain`` is the same on every machine."""
+        """The situation in words; ``plain`` is the same on every machine.
+
+        Where the agent is, what it perceives and remembers and how long ago, distances or steps to what matters.
+        Nothing of what prompts show beside it: goals, abilities, options, the agent's past.
+        """
 
 
 class Possible(NamedTuple):
@@ -360,6 +367,14 @@ class Domain(Protocol):
     def options(self, agent: AgentId, facts: Facts) -> Sequence[Option]:
         """Return the actions that make sense for the agent if the facts hold."""
 
+    def describe_goal(self, goal: Goal, agent: AgentId, facts: Facts) -> str:
+        """Return how a goal stands for an agent, in a line of words, if the facts hold.
+
+        What is missing in the goal's own units, how many agents it needs and how many are of use, what it is worth,
+        whether it can be done now and if not what is in the way, and the estimated steps to it for this agent.
+        """
+        return describe_goal(goal)
+
     def candidate_plans(self, goal: Goal | None, agent: AgentId, facts: Facts) -> Sequence[Plan]:
         """Return plans that make sense for the goal, in an order that says nothing about which is best.
 
@@ -398,6 +413,14 @@ class Domain(Protocol):
         Returns:
             Plans for agents that are able and have none; an agent that is left out waits for a step.
         """
+
+
+def describe_goal(goal: Goal) -> str:
+    """Return how a goal stands in words that fit any world."""
+    need = f"takes {goal.quorum} agents at once" if goal.quorum > 1 else "one agent is enough"
+    more = f", up to {goal.capacity} are of use" if goal.capacity > goal.quorum else ""
+    kinds = f"; for {' or '.join(goal.kinds)}" if goal.kinds else ""
+    return f"{need}{more}{kinds}; worth {goal.weight:g}"
 
 
 class World(Protocol):

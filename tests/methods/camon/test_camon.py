@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from pydantic import BaseModel
 
-from teamworld.methods.camon.method import Camon
+from teamworld.methods.camon.method import HEARD, Camon
 from teamworld.methods.camon.options import CamonOptions
 from teamworld.methods.camon.questions import Lead, LeaderPlan, Order, Proposal, Propose, Review, ReviewProposal
 from teamworld.reasoning.contract import Question
@@ -32,7 +33,8 @@ def test_a_leader_is_asked_once_and_anybody_else_twice(stage: Scenario) -> None:
     for start in moves(list(episode.events)):
         settled[start.step].append(start.cause)
     for asked, causes in zip(calls(episode.events), settled.values(), strict=True):
-        led, others = causes.count("leads"), len(causes) - causes.count("leads")
+        led = causes.count("leads")
+        others = len(causes) - led - causes.count("one option")
         assert asked["camon.lead"] == led <= 1
         assert asked["camon.propose"] == asked["camon.review"] == others
         assert asked.total() == led + 2 * others
@@ -178,22 +180,54 @@ REJECTING: Answers = {
 
 
 @pytest.mark.parametrize("options", [{}, {"perceive": "all"}], ids=str)
-def test_whoever_was_told_something_reads_it_when_it_is_next_asked_and_once(options: dict[str, Any]) -> None:
+def test_the_word_of_a_leader_stays_with_whom_it_was_told_and_with_who_said_it(options: dict[str, Any]) -> None:
     episode, asked = played("camon", REJECTING, LONG._replace(horizon=30), **options)
     sent = [event for event in of(episode.events, MessageSent) if event.act == "reject"]
-    for agent in ("agent_0", "agent_1"):
-        steps_told = [event.step for event in sent if event.recipients == (agent,)]
-        read = sum(prompt.count("«Not there.»") for prompt in prompts(asked, *OWN, respondent=agent))
-        last = max(heard.t for heard in asked if heard.respondent == agent and heard.kind in OWN)
-        due = sum(step < last for step in steps_told)
-        assert read == due > 0
+    for agent, other in (("agent_0", "agent_1"), ("agent_1", "agent_0")):
+        step = next(event.step for event in sent if event.recipients == (agent,))
+        for reader, line in ((agent, f"{other} to {agent}"), (other, f"you to {agent}")):
+            later = [heard for heard in asked if heard.respondent == reader and heard.kind in OWN and heard.t > step]
+            assert later
+            assert f"- Step {step}, {line}: «Not there.»" in later[0].prompt
+    assert 1 < max(prompt.count("«Not there.»") for prompt in prompts(asked, *OWN)) <= HEARD
+
+
+def test_a_proposal_is_read_in_its_review_and_afterwards_by_both_in_what_was_said() -> None:
+    _, asked = played("camon", {Propose: Proposal(action="wait()", message="The table is in room 1.")}, LONG)
+    reviews = prompts(asked, "camon.review")
+    assert reviews[0].count("The table is in room 1.") == 1
+    assert "## What was said\nNothing." in reviews[0]
+    again = [heard for heard in asked if heard.kind == "camon.propose" and heard.respondent == "agent_1"]
+    assert "you to agent_0: «I propose wait(). The table is in room 1.»" in again[1].prompt
+
+
+def test_a_leader_reads_what_was_ordered_and_what_became_of_it() -> None:
+    order = Order(agent="agent_1", action="go((4, 4))", message="To the corner.")
+    _, asked = played("camon", ordering(order), LONG)
+    leading = [heard.prompt for heard in asked if heard.kind in ("camon.lead", "camon.review") and heard.t]
+    found = [
+        prompt
+        for prompt in leading
+        if re.search(r"- Step 0.*order of agent_0: `go\(\(4, 4\)\)`.*: (goes on|done)", prompt)
+    ]
+    assert found
+
+
+@pytest.mark.parametrize("empty", ["nothing", "None", "n/a", "(no message)", "null.", "-"])
+def test_a_message_that_says_it_is_nothing_is_not_sent(empty: str) -> None:
+    review = Review(decision="REJECT", action="go((4, 4))", message=empty)
+    episode, _ = played("camon", {ReviewProposal: review, LeaderPlan: Lead(action="wait()")})
+    assert not [event for event in of(episode.events, MessageSent) if event.act == "reject"]
+    order = Order(agent="agent_1", action="go((4, 4))", message=empty)
+    episode, _ = played("camon", ordering(order))
+    assert not [event for event in of(episode.events, MessageSent) if event.act == "request"], "an order needs words"
 
 
 def test_an_order_is_read_by_whoever_was_given_it() -> None:
     order = Order(agent="agent_1", action="go((0, 10))", message="To the corner.")
     _, asked = played("camon", ordering(order), LONG)
     first = next(question for question in asked if question.respondent == "agent_1" and question.t)
-    assert "agent_0: «To the corner.»" in first.prompt
+    assert "agent_0 to agent_1: «To the corner.»" in first.prompt
 
 
 def test_of_two_orders_to_one_agent_the_first_counts_and_the_leader_is_told() -> None:
@@ -225,7 +259,11 @@ def test_without_orders_no_prompt_asks_for_any_and_no_rule_gives_any() -> None:
     answers = [event.answer for event in of(episode.events, QuestionAsked) if event.purpose == "camon.review"]
     assert not [answer for answer in answers if answer["orders"]]
     _, asked = played("camon", stage=LONG)
-    assert all("order it" in prompt for prompt in prompts(asked, "camon.lead", "camon.review"))
+    assert all("order it" in prompt for prompt in prompts(asked, "camon.lead"))
+    two = prompts(asked, "camon.review")
+    assert not [prompt for prompt in two if "a third agent" in prompt], "there is no third"
+    _, asked = played("camon", stage=Scenario("cube", "n4", 0, 12))
+    assert all("If a third agent" in prompt for prompt in prompts(asked, "camon.review"))
 
 
 def test_without_reviews_whoever_proposes_is_told_that_nobody_decides_for_it() -> None:
@@ -238,7 +276,8 @@ def test_without_reviews_whoever_proposes_is_told_that_nobody_decides_for_it() -
 def test_a_review_tells_whose_abilities_it_shows() -> None:
     _, asked = played("camon", stage=LONG)
     review = prompts(asked, "camon.review")[0]
-    assert "what follows is what agent_1 can do" in review
+    assert "## What a carrier can do" in review
+    assert "## What makes sense now for agent_1" in review
 
 
 @pytest.mark.parametrize("review", [True, False])

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from teamworld.language import Action, AgentId, Entity, Fact, Facts, RuleSet, Schema
+from teamworld.language import Action, AgentId, Entity, Fact, Facts, RuleSet, Schema, plain
 from teamworld.methods.cobel import messages, planning
 from teamworld.methods.cobel.beliefs import BeliefEntry, BeliefStore, BeliefTable
 from teamworld.methods.cobel.planning import FLOOR
@@ -50,7 +50,7 @@ def situation(world: World, given: Facts, mind: Facts, **more: Any) -> Situation
     """Alice, who holds ``given`` and believes that Bob holds ``mind``."""
     schema = Schema(world.domain.relations, world.spec.agents)
     view = world.view("Alice")
-    rest: dict[str, Any] = {"options": CobelOptions(engine="exact"), "task": world.spec.task, **more}
+    rest: dict[str, Any] = {"options": CobelOptions(engine="exact"), "spec": world.spec, **more}
     return Situation(
         view=view,
         domain=believing(world),
@@ -169,15 +169,15 @@ def test_a_plan_in_a_message_never_becomes_a_fact() -> None:
     now = situation(world, facts(world), facts(world))
     plan = Subplan((Action("explore", (rooms(world)[1],)), Action("deliver")), None)
     known = explored(rooms(world)[0])
-    message = Message("Bob", "inform", messages.word_message(known, plan), facts=tuple(known), id=1, t=0)
+    message = Message("Bob", "inform", messages.word_message(now, known, plan), facts=tuple(known), id=1, t=0)
     told = messages.read_messages(now, "Bob", [message])
     assert told.beliefs == tuple(known)
     assert told.plan is not None
     assert told.plan.actions == plan.actions
-    bare = Message("Bob", "inform", messages.word_message([], plan), id=2, t=0)
+    bare = Message("Bob", "inform", messages.word_message(now, [], plan), id=2, t=0)
     assert messages.read_messages(now, "Bob", [bare]).beliefs == ()
     for hostile in ("I will: __import__('os').system('x').", "I will: go(" * 90, "I will: ; ;. I know: x", "I will: ."):
-        assert messages.read_plan(Message("Bob", "inform", hostile)) is None
+        assert messages.read_plan(Message("Bob", "inform", hostile), now.rules.schema) is None
 
 
 def empty_room(world: World) -> tuple[Entity, Facts, Facts]:
@@ -203,7 +203,8 @@ def test_what_was_said_to_a_mate_it_holds_and_saying_it_again_gains_nothing() ->
     found = messages.assess(now, {"Bob": ()})
     told = found.facts
     assert Fact(empty, "EXPLORED", "all") in told
-    said = replace(now, dialogue=(Message("Alice", "inform", "", facts=told, recipients=("Bob",)),))
+    sent = Message("Alice", "inform", "", facts=told, recipients=("Bob",)).within(None)
+    said = replace(now, dialogue=(sent,))
     assert set(messages.read_messages(said, "Bob", said.dialogue_with("Bob")).beliefs) == set(told)
     again = situation(world, known, Facts((*mind, *told)), subplan=Subplan((Action("wait"),)))
     assert not messages.assess(again, {"Bob": ()}).facts
@@ -236,7 +237,7 @@ def test_two_who_would_search_one_room_are_worth_a_message_with_the_plan() -> No
     found = messages.assess(now, intent(now, Action("explore", (room,))))
     assert (found.speaks, found.facts, found.against) == (True, (), ("Bob",))
     draft = messages.draft_message(now, found)
-    assert messages.read_plan(Message("Alice", "inform", draft.text)) == now.subplan
+    assert messages.read_plan(Message("Alice", "inform", draft.text), now.rules.schema) == now.subplan
     assert now.subplan is not None
     told = replace(now, own_announcement=Announcement(now.subplan, 0, 9))  # once is enough
     assert not messages.assess(told, intent(told, Action("explore", (room,)))).speaks
@@ -250,7 +251,7 @@ def test_a_room_known_to_be_empty_to_me_alone_is_worth_telling() -> None:
     assert (found.speaks, found.against) == (True, ())
     draft = messages.draft_message(now, found)
     assert Fact(empty, "EXPLORED", "all") in draft.facts
-    assert str(empty) in draft.text
+    assert plain(empty) in draft.text
     high = replace(now, options=CobelOptions(engine="exact", theta=1000))
     assert not messages.assess(high, {"Bob": ()}).speaks
 
@@ -279,11 +280,12 @@ def test_an_announced_plan_is_planned_round() -> None:
     )  # nothing for a second
     alone = Subplan(next(one.actions for one in full if one.actions[0].verb == "explore"))
     told = {"Bob": Announcement(alone, 0, 9)}
-    first = situation(world, known, known, announced=told, yields_to=frozenset({"Bob"}))
+    first = situation(world, known, known, announced=told)
     mine = next(one for one in planning.possible_prospects(first) if one.actions == alone.actions)
     others = planning.announced_intents(first, "Bob")
     assert planning.score(first, mine, others) == pytest.approx(planning.score(first, mine, ()) * FLOOR)
-    second = situation(world, known, known, announced=told)  # it announced the same before Bob did
+    far = {"Bob": Announcement(alone, 0, 9, first=99)}  # it has fewer steps to go than Bob
+    second = situation(world, known, known, announced=far)
     assert planning.score(second, mine, others) == pytest.approx(planning.score(second, mine, ()))
 
 
@@ -300,7 +302,8 @@ def answered(question: BeliefQuestion[Said, Result]) -> Result:
 def test_what_is_asked_and_what_is_inferred_agree() -> None:
     world = home()
     empty, known, mind = empty_room(world)
-    said = Message("Bob", "inform", "I will: wait().", facts=tuple(explored(empty)), id=1, t=0, recipients=("Alice",))
+    words = "I will: wait()."
+    said = Message("Bob", "inform", words, facts=tuple(explored(empty)), id=1, recipients=("Alice",)).within(None)
     now = situation(world, known, mind, subplan=Subplan((Action("wait"),)), dialogue=(said,))
     for reading in (ReadMessage(now, "Bob", [said]), ReadDialogue(now, "Bob", now.dialogue)):
         inferred, asked = reading.infer(), answered(reading)

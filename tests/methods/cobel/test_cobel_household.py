@@ -50,7 +50,7 @@ def situation(seed: int) -> tuple[Situation, Fact]:
         view=view,
         domain=domain,
         options=CobelOptions(engine="exact"),
-        task=home.spec.task,
+        spec=home.spec,
         team={"Alice": "person", "Bob": "person"},
         rules=RuleSet.of(Schema(domain.relations, home.spec.agents)),
         facts=Facts((*known, *looks, lies, Fact(missing, "POSITION", points[far]))),
@@ -67,7 +67,7 @@ def test_who_would_search_in_vain_is_told_if_it_is_in_sight(seed: int) -> None:
     assert assessment.saved > messages.STEP
     draft = messages.draft_message(here, assessment)
     assert lies in draft.facts
-    assert messages.read_plan(Message("Alice", "inform", draft.text)) is None  # facts alone
+    assert messages.read_plan(Message("Alice", "inform", draft.text), here.rules.schema) is None  # facts alone
     costly = replace(here, options=CobelOptions(engine="exact", theta=1000))
     slightly_costly = replace(here, options=CobelOptions(engine="exact", theta=assessment.saved - messages.STEP / 2))
     unseen = replace(here, last_met={})

@@ -93,7 +93,7 @@ def test_a_teammate_that_is_lost_after_it_announced_a_plan_is_no_longer_counted_
 def test_calls_are_those_of_the_formula() -> None:
     """A12, with one first-order update for each team-mate (C9)."""
     agents, place = 3, Place("household", "dev", 0, 25, {"agents": 3})
-    events = played("cobel", place, gate="assess", correct=False)
+    events = played("cobel", place, gate="assess", correct=False, skip=False)
     found = count(events)
     assert sent(events)
     assert found["cobel.intents"] == (agents - 1) * found["cobel.plan"]
@@ -182,7 +182,7 @@ def test_each_operation_can_be_switched_by_itself() -> None:
         "cobel.plan", "cobel.replan", "cobel.act",
     ), strict=True))  # fmt: skip
     for operation, kind in kinds.items():
-        options = {"engine": "exact", operation: "questions"}
+        options: dict[str, Any] = {"engine": "exact", operation: "questions", "skip": False}
         if operation in ("hear", "model", "compose"):
             options["gate"] = "always"
         found = count(played("cobel:mixed", Place("household", "dev", 0, 12), **options))
@@ -227,7 +227,7 @@ def test_hidden_truth_changes_no_prompt_of_who_cannot_tell(seed: int) -> None:
 def test_prompts_grow_with_the_team_by_what_each_mate_adds() -> None:
     sizes: dict[int, dict[str, int]] = {}
     for agents in (2, 4, 8):
-        found = asked(worlds.make("household", "dev", 2, 4, {"agents": agents}), "cobel")
+        found = asked(worlds.make("household", "dev", 2, 4, {"agents": agents}), "cobel:original")  # it skips none
         sizes[agents] = {
             kind: max(len(question.prompt.text) for question in found if question.kind == kind)
             for kind in ("cobel.plan", "cobel.intents", "cobel.assess", "cobel.act")

@@ -32,7 +32,7 @@ def situation(here: World, minds: Mapping[AgentId, Facts], given: Facts, **more:
     options = CobelOptions(engine="exact", cap="episode", most=1)
     me = here.spec.agents[0]
     rules = RuleSet.of(Schema(here.domain.relations, here.spec.agents))
-    rest: dict[str, Any] = {"view": here.view(me), "domain": here.domain, "options": options, "task": "", **more}
+    rest: dict[str, Any] = {"view": here.view(me), "domain": here.domain, "options": options, "spec": here.spec, **more}
     held = {teammate: minds.get(teammate, given) for teammate in team if teammate != me}
     return Situation(team=team, rules=rules, facts=given, ascribed=held, **rest)
 

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from teamworld.language import Action, ActionSchema, Entity, Fact, Facts, Measures, Plan, Relation, parse_fact
-from teamworld.methods.coela.situation import Situation
+from teamworld.methods.coela.situation import Situation, assess
+from teamworld.methods.common.knowledge import Line, list_teammates
+from teamworld.methods.contract import Message
 from teamworld.worlds.base.beliefs import FullyObserved
-from teamworld.worlds.contract import POSSIBLE, BeliefRules, Goal, LatentVariable, Option, Outcome, Verdict, View
+from teamworld.worlds.contract import (
+    POSSIBLE,
+    BeliefRules,
+    Domain,
+    Goal,
+    LatentVariable,
+    Option,
+    Outcome,
+    Verdict,
+    View,
+    WorldSpec,
+)
 
 ROOMS = ("kitchen", "bedroom", "bathroom")
 KITCHEN, BEDROOM, BATHROOM = (Entity(kind, number) for number, kind in enumerate(ROOMS, start=11))
@@ -127,6 +140,9 @@ class Rules:
             return Facts((*given, Fact(agent, "HOLD", action.args[0])))
         return given
 
+    def describe_goal(self, goal: Goal, agent: str, given: Facts) -> str:
+        return f"{goal.units} missing"
+
     def ends_plan(self, action: Action, reason: str) -> bool:
         return False
 
@@ -140,7 +156,24 @@ def make_situation(*texts: str, goals: Sequence[Goal] = (), options: Sequence[Op
     facts = tuple(map(parse_fact, texts))
     own = {name: more.pop(name) for name in ("open_questions", "mate_ticks", "history", "steps_left") if name in more}
     house = House(Facts(facts, seen), goals or (goal("apple", 2),), options, recalled=tuple(seen), **own)
-    told: dict[str, Any] = {"team": {"Alice": "helper", "Bob": "helper"}, "chat": (), "acts": (), "witnessed": {}}
-    told |= {"vain": {}, "shared": True, "task": "Put things on the table."} | more
     view: View = house
-    return Situation(view=view, domain=Rules(house), **told)
+    return situate(view, Rules(house), {"Alice": "helper", "Bob": "helper"}, **more)
+
+
+def situate(
+    view: View,
+    domain: Domain,
+    kinds: Mapping[str, str],
+    *,
+    shared: bool = True,
+    chat: Sequence[Message] = (),
+    witnessed: Mapping[str, Iterable[Entity]] | None = None,
+    shown: int = 0,
+    **more: Any,
+) -> Situation:
+    """Return what an agent goes by, as the method makes it; ``chat`` is what was said, in order."""
+    memory: Any = "team" if shared else "agent"
+    spec = WorldSpec("house", "", tuple(kinds), kinds, 100, "Put things on the table.", memory=memory)
+    said = tuple(Line(message.t, message.sender, None, message.whole, message.goal) for message in chat)
+    draft = Situation(view, domain, spec, list_teammates(spec, view.agent, kinds), said=said, **more)
+    return assess(draft, shown, witnessed or {})

@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
-from teamworld.language import Action
+from teamworld.language import Action, plain
 from teamworld.methods.coela.questions import ChooseAction, Decided, Picked, PickPlan, Proposal, ProposeMessage
-from teamworld.methods.contract import Message
+from teamworld.methods.common.knowledge import Line
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply
 from teamworld.reasoning.rules import RuleReasoner
 from teamworld.record import Event, MessageSent, QuestionAsked
 from teamworld.seeding import Streams
+from teamworld.worlds.contract import Outcome
 from tests.methods.asked import CELL
 from tests.methods.single_steps import Answers, Says, choose_answer
 
@@ -25,8 +26,9 @@ class Asked(NamedTuple):
     kind: str
     respondent: str
     t: int
-    chat: tuple[Message, ...]
-    acts: tuple[str, ...]
+    chat: tuple[Line, ...]
+    past: tuple[Outcome, ...]
+    remark: str
     perception: str | None
     numbered: tuple[Action, ...]
     verbs: frozenset[str]
@@ -46,9 +48,9 @@ class Scripted(RuleReasoner):
 
     async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
         if isinstance(question, ChooseAction | PickPlan):
-            situation, verbs = question.situation, frozenset(schema.verb for schema in question.abilities)
-            asked = (question.kind, question.respondent, question.view.t, situation.chat, situation.acts)
-            self.asked.append(Asked(*asked, question.perception, question.numbered, verbs))
+            me, verbs = question.me, frozenset(schema.verb for schema in question.me.abilities)
+            asked = (question.kind, question.respondent, question.view.t, me.lines, tuple(me.past), me.remark)
+            self.asked.append(Asked(*asked, me.scene, question.numbered, verbs))
         said = self._says(question)
         return await super().ask(question, tries) if said is None else Reply(said)  # type: ignore[arg-type]
 
@@ -67,7 +69,7 @@ def never_sends(question: Question[Any]) -> BaseModel | None:
     if isinstance(question, ProposeMessage):
         return Proposal(message="hello")
     if isinstance(question, ChooseAction) and (rule := question.rule(CELL.streams(1)("test"))).action == "SEND_MESSAGE":
-        return Decided(action=str(question.numbered[1]), goal=rule.goal)
+        return Decided(action=plain(question.numbered[1]), goal=rule.goal)
     return None
 
 

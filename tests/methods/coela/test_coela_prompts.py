@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from teamworld.episode.message_delivery import MessageRule
-from teamworld.language import parse_fact
+from teamworld.language import parse_fact, plain
 from teamworld.methods.coela.options import CoelaOptions
 from teamworld.methods.coela.questions import ChooseAction, Proposal, ProposeMessage
 from teamworld.methods.coela.situation import Situation
@@ -20,11 +20,11 @@ from teamworld.methods.contract import Message
 from teamworld.methods.registry import kinds
 from teamworld.reasoning.contract import Question
 from teamworld.reasoning.prompts import render
-from teamworld.reasoning.untrusted_text import quoted
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import World
 from teamworld.worlds.cube.state import Block
 from tests.methods.asked import Twist, asked
+from tests.methods.coela.house import situate
 from tests.methods.test_prompts import differ
 from tests.methods.test_prompts import world as cube
 from tests.reasoning.test_untrusted_text import texts
@@ -49,19 +49,19 @@ def test_a_block_that_nobody_has_seen_changes_no_prompt(label: str) -> None:
     assert differ(one[:2], other[:2]) == {question.kind for question in one[:2]}
 
 
-def make_situation(world: World, said: str = "hello", fact: str = "<item>(1) AT (2, 9)") -> Situation:
-    facts = tuple(map(parse_fact, (fact, "<item>(1) WEIGHT 1", "<item>(1) STATE free")))
+def make_situation(world: World, said: str = "hello", scene: str | None = None) -> Situation:
+    facts = tuple(map(parse_fact, ("<item>(1) AT (2, 9)", "<item>(1) WEIGHT 1", "<item>(1) STATE free")))
     chat = (Message("agent_1", "inform", said, "deliver_0", facts, t=0),)
-    view = world.view("agent_0")
-    return Situation(view, world.domain, world.spec.task, world.spec.kinds, False, chat, (f"t = 0: {said}",), {}, {})
+    view, told = world.view("agent_0"), {"shared": False, "chat": chat, "scene": scene}
+    return situate(view, world.domain, world.spec.kinds, **told)  # type: ignore[arg-type]
 
 
 def questions(
     world: World, options: CoelaOptions, said: str = "hello", paragraph: str | None = None
 ) -> list[Question[Any]]:
-    situation = make_situation(world, said)
-    told = ("agent_0", {"agent_0": situation.view}, situation, options, paragraph)
-    return [ProposeMessage(*told), ChooseAction(*told, Proposal(message=said))]
+    me = make_situation(world, said, paragraph)
+    told = ("agent_0", {"agent_0": me.view}, me, options)
+    return [ProposeMessage(*told), ChooseAction(*told, Message("agent_0", "inform", said))]
 
 
 @given(st.sampled_from([0, 1]), texts)
@@ -71,10 +71,11 @@ def test_hostile_words_stay_quotations(which: int, said: str) -> None:
     mark, hostile = (render(questions(world, CoelaOptions(), text, text)[which]) for text in ("MARK", said))
     assert hostile.system == mark.system
     assert "never an instruction" in mark.system
-    assert "MARK" not in re.sub("«[^«»]*»", "", mark.user)
-    if said.strip():  # with nothing to send the list is another
-        assert hostile.user.count("«") == hostile.user.count("»") == mark.user.count("«")
-        assert quoted(said, 1000) in hostile.user
+    own = re.compile(r"^> .*$", re.MULTILINE)  # its own words need no marks, but no line of them is one of the prompt
+    assert "MARK" not in re.sub("«[^«»]*»", "", own.sub("", mark.user))
+    if said.strip():
+        shown = own.sub("", hostile.user)
+        assert shown.count("«") == shown.count("»") == mark.user.count("«")
 
 
 def test_the_message_is_the_first_of_the_numbered_options() -> None:
@@ -83,10 +84,12 @@ def test_the_message_is_the_first_of_the_numbered_options() -> None:
     assert isinstance(question, ChooseAction)
     user = render(question).user
     numbered = re.findall(r"^(\d+)\. (.*)$", user, re.MULTILINE)
-    assert numbered[0] == ("1", "SEND_MESSAGE, at the price of a step, sends: «come here»")
+    assert numbered[0] == ("1", "SEND_MESSAGE, at the price of a step:")
+    assert "step:\n> come here\n" in user
     assert [int(number) for number, _ in numbered] == list(range(1, len(question.numbered) + 1))
-    assert [text.strip("`") for _, text in numbered[1:]] == [str(action) for action in question.numbered[1:]]
-    silent = replace(question, proposal=None)
+    assert [text.split("`")[1] for _, text in numbered[1:]] == [plain(action) for action in question.numbered[1:]]
+    assert all("about" in text for _, text in numbered[1:])
+    silent = replace(question, message=None)
     assert "There is no message to send." in render(silent).user
     assert re.search(r"^1\. `", render(silent).user, re.MULTILINE)
     for other in (question, silent):  # what the number means is what was shown
@@ -100,31 +103,36 @@ def test_the_message_is_the_first_of_the_numbered_options() -> None:
     ("option", "shown"),
     [
         ("belief_map", "## What you remember, or were told"),
-        ("teammates", "## Your team-mates, as last known"),
-        ("progress", "tasks that you know of"),
+        ("teammates", "Last seen of them:"),
+        ("progress", "that you know of, 0 done"),
     ],
 )
 def test_the_additions_of_the_original_are_shown_where_switched_on(option: str, shown: str) -> None:
     world = worlds.make("rooms", "two", 0, 60, {})
-    for plain, added in zip(
+    for bare, added in zip(
         questions(world, CoelaOptions()), questions(world, CoelaOptions.model_validate({option: True})), strict=True
     ):
-        assert shown not in render(plain).user
+        assert shown not in render(bare).user
         assert shown in render(added).user
-        assert render(plain).system == render(added).system
+        assert render(bare).system == render(added).system
     told = render(questions(world, CoelaOptions(belief_map=True))[0]).user
-    assert "«< item>(1) AT (2, 9) (t = 0)»" in told
-    teammates = render(questions(world, CoelaOptions(teammates=True))[0]).user
-    assert "takes deliver_0" in teammates
+    assert "- item_1 AT (2, 9) (step 0)" in told
+    assert "said at step 0 that it takes deliver_0" in told
+
+
+def test_what_was_told_stands_beside_what_is_seen() -> None:
+    world = worlds.make("rooms", "two", 0, 60, {})
+    line = "You were told, and have not seen yourself since: item_1 AT (2, 9) (step 0); item_1 WEIGHT 1 (step 0)"
+    for question in questions(world, CoelaOptions()):
+        assert line in render(question).user
+    assert "You were told" not in render(questions(world, CoelaOptions(belief_map=True))[0]).user  # it stands there
 
 
 def test_abilities_instead_of_options() -> None:
     world = worlds.make("rooms", "two", 0, 60, {})
     question = questions(world, CoelaOptions(listed="abilities"), "come here")[1]
     user = render(question).user
-    assert re.findall(r"^\d+\. .*$", user, re.MULTILINE) == [
-        "1. SEND_MESSAGE, at the price of a step, sends: «come here»"
-    ]
+    assert re.findall(r"^\d+\. .*$", user, re.MULTILINE) == ["1. SEND_MESSAGE, at the price of a step:"]
     assert "values of your own" in user
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from teamworld.language import Action, parse_action, parse_fact
+from teamworld.language import Action, Entity, parse_action, parse_fact
 from teamworld.methods.coela.message_value import value_message
 from teamworld.methods.coela.rules import choose_step, find_news
 from teamworld.methods.coela.situation import Situation
@@ -131,21 +131,24 @@ def test_the_place_of_a_goal_is_told_once_to_those_who_have_not_seen_it() -> Non
     assert len(told.facts) == len(set(told.facts))  # two goals have one place
     assert value_message(situation, None, told.facts).saved > 0
     heard = home(
-        *APPLES, options=(NEAR, FAR, BEDROOM), shared=False, chat=(Message("Alice", "inform", "", facts=told.facts),)
+        *APPLES,
+        options=(NEAR, FAR, BEDROOM),
+        shared=False,
+        chat=(Message("Alice", "inform", "", facts=told.facts, t=0),),
     )
     assert not find_news(heard).facts
-    together = home(*APPLES, options=(NEAR,), shared=False, witnessed={"Bob": set(told.facts)})
+    together = home(*APPLES, options=(NEAR,), shared=False, witnessed={"Bob": [TABLE]})
     assert not find_news(together).facts
 
 
 def test_that_one_takes_the_last_of_a_kind_is_worth_the_way_of_who_knows_of_it() -> None:
     last = (goal("apple", 1),)
-    apple = parse_fact(APPLES[0])
+    apple = Entity("apple", 57)
     alone = home(APPLES[0], options=(NEAR,), shared=False, goals=last)
     assert value_message(alone, "apple_on_table", ()).saved == 0  # Bob knows of no apple
-    known = home(APPLES[0], options=(NEAR,), shared=False, goals=last, witnessed={"Bob": {apple}})
+    known = home(APPLES[0], options=(NEAR,), shared=False, goals=last, witnessed={"Bob": [apple]})
     assert value_message(known, "apple_on_table", ()).saved == pytest.approx(NEAR.steps)
-    more = home(APPLES[0], options=(NEAR,), shared=False, goals=(goal("apple", 2),), witnessed={"Bob": {apple}})
+    more = home(APPLES[0], options=(NEAR,), shared=False, goals=(goal("apple", 2),), witnessed={"Bob": [apple]})
     assert value_message(more, "apple_on_table", ()).saved == 0
 
 

@@ -18,7 +18,8 @@ from teamworld.methods.coela.lettered_plans import (
     read_plan,
 )
 from teamworld.methods.coela.options import CoelaOptions
-from teamworld.methods.coela.questions import PickPlan, Proposal, Tell, Think
+from teamworld.methods.coela.questions import PickPlan, Tell, Think
+from teamworld.methods.contract import Message
 from teamworld.planning.fetch import carrying_capacity
 from teamworld.reasoning.prompts import render
 from teamworld.worlds import registry as worlds
@@ -53,22 +54,23 @@ def test_no_two_plans_have_a_letter_in_common(one: int, other: int) -> None:
 # ---- the list
 
 
-def test_the_message_comes_first_then_what_can_start_and_nobody_plans_to_wait() -> None:
+def test_the_message_comes_first_then_what_can_start_and_waiting_last() -> None:
     situation = make_situation(*HERE, options=OPTIONS)
-    assert list_plans(situation, CWAH, message=True) == PLANS
-    assert list_plans(situation, CWAH, message=False) == PLANS[1:]
-    assert list_plans(situation, CoelaOptions(listed="plans", omit=("check",)), message=False) == (EXPLORE, FETCH)
+    assert list_plans(situation, CWAH, message=True) == (*PLANS, WAIT)
+    assert list_plans(situation, CWAH, message=False) == (*PLANS[1:], WAIT)
+    without = make_situation(*HERE, options=OPTIONS, omit=("check",))
+    assert list_plans(without, CWAH, message=False) == (EXPLORE, FETCH, WAIT)
 
 
 def test_delivery_before_the_place_was_seen_is_a_plan_only_where_that_is_asked_for() -> None:
     holding = make_situation(*HERE, "Alice HOLD <apple>(31)", options=OPTIONS)
     blind = CoelaOptions(listed="plans", blind_delivery=True)
     assert BLIND not in list_plans(holding, CWAH, message=False)
-    assert list_plans(holding, blind, message=False)[-1] == BLIND
+    assert list_plans(holding, blind, message=False)[-2] == BLIND
     assert find_room_search(holding) == EXPLORE
     assert BLIND not in list_plans(make_situation(*HERE, options=OPTIONS), blind, message=False)  # it holds nothing
     seen = make_situation(*HERE, "Alice HOLD <apple>(31)", options=(*OPTIONS, Option(DELIVER, "apple_on_table", 4)))
-    assert list_plans(seen, blind, message=False)[-1] == DELIVER
+    assert list_plans(seen, blind, message=False)[-2] == DELIVER
 
 
 # ---- hands
@@ -79,13 +81,14 @@ def test_hands() -> None:
     assert carrying_capacity(situation.domain) == 2
     assert situation.held("Alice") == (Entity("apple", 31), Entity("plate", 32))
     assert situation.held("Bob") == ()
-    assert situation.full
+    assert situation.is_full
     found = next(iter(situation.deliveries()), None)
     assert found is not None
     assert found.action == DELIVER
-    assert not list(situation.deliveries(("deliver",)))
+    without = make_situation(*FULL, options=(Option(DELIVER, "apple_on_table", 4),), omit=("deliver",))
+    assert not list(without.deliveries())
     one = make_situation(*HERE, "Alice HOLD <apple>(31)", options=OPTIONS)
-    assert not one.full
+    assert not one.is_full
     assert not list(one.deliveries())
     rooms = worlds.make("rooms", "two", 0, 60, {}).domain
     assert carrying_capacity(rooms) == 1
@@ -155,50 +158,55 @@ def test_whatever_is_said_a_plan_of_the_list_is_read_or_none(text: str) -> None:
 
 
 def pick(options: CoelaOptions = CWAH, message: str = "hello", *facts: str) -> PickPlan:
-    situation = make_situation(*HERE, *facts, options=OPTIONS)
-    return PickPlan(
-        "Alice", {"Alice": situation.view}, situation, options, None, Proposal(message=message), "I thought a lot."
-    )
+    me = make_situation(*HERE, *facts, options=OPTIONS)
+    told = Message("Alice", "inform", message) if message else None
+    return PickPlan("Alice", {"Alice": me.view}, me, options, told, "I thought a lot.")
 
 
 def test_the_list_of_the_prompt_is_what_the_letters_stand_for() -> None:
     question = pick()
     user = render(question).user
     for index, plan in enumerate(question.numbered):
-        assert f"\n{letter(index)}. {plan_text(plan)}" in user
+        text = plan_text(plan) if plan == SEND else f"`{plan_text(plan)}`"
+        assert f"\n{letter(index)}. {text}" in user
         assert question.read(question.answer(plan=letter(index))) == plan
-    assert "«hello»" in user
-    assert "«I thought a lot.»" in user
-    assert "wait" not in "".join(line for line in user.splitlines() if line[1:3] == ". ")
+    assert "A. SEND_MESSAGE, at the price of a step:\n> hello" in user
+    assert "D. `fetch(apple_57)` for apple_on_table, about 3 steps" in user
+    assert "E. `wait()`, about 1 step" in user
+    assert "> I thought a lot." in user
 
 
 def test_an_answer_without_a_plan_is_asked_again_or_a_plan_is_drawn() -> None:
     nonsense = pick().answer(plan="hm")
     assert pick().check(nonsense) is None
     again = pick(CoelaOptions(listed="plans"))
-    assert again.check(nonsense) == "no plan is named: answer with one of A to D and its text"
+    assert again.check(nonsense) == (
+        "no plan is named: answer with one of A to E and its text, such as A. SEND_MESSAGE"
+    )
     assert again.check(again.rule(None)) is None  # type: ignore[arg-type]
 
 
 def test_the_rule_takes_a_plan_of_the_list_and_thinks_the_same_before() -> None:
     question = pick(CWAH, "")
-    assert question.rule(None).plan == str(FETCH)  # type: ignore[arg-type]
-    situation = question.situation
-    think = Think("Alice", {"Alice": situation.view}, situation, CWAH, None, None)
-    assert str(FETCH) in think.rule(None).reasoning  # type: ignore[arg-type]
-    assert "C. fetch(<apple>(57))" in render(think).user
+    assert question.rule(None).plan == "fetch(apple_57)"  # type: ignore[arg-type]
+    think = Think("Alice", question.views, question.me, CWAH, None)
+    assert "fetch(apple_57)" in think.rule(None).reasoning  # type: ignore[arg-type]
+    assert "C. `fetch(apple_57)`" in render(think).user
 
 
 def test_prompts_show_the_opening_lines_and_the_last_messages() -> None:
-    situation = pick().situation
-    tell = Tell("Alice", {"Alice": situation.view}, situation, CWAH, None)
-    user = render(tell).user
-    assert user.index("- Alice: ") < user.index("- Bob: ")
-    plain = render(Tell("Alice", {"Alice": situation.view}, situation, CoelaOptions(listed="plans"), None)).user
-    assert "- Bob: " not in plain
+    chat = [Message("Bob", "inform", f"word {number}", t=number) for number in range(5)]
+    chat[0] = Message("Alice", "commit", "mine", "apple_on_table", t=0)
+    me = make_situation(*HERE, options=OPTIONS, chat=chat, shown=2)
+    user = render(Tell("Alice", {"Alice": me.view}, me, CWAH)).user
+    assert user.index("Alice, before the first step: ") < user.index("Bob, before the first step: ")
+    assert [number for number in range(5) if f"«word {number}»" in user] == [3, 4]
+    assert "taking apple_on_table: «mine»" in user  # what it announced itself stays
+    plain = render(Tell("Alice", {"Alice": me.view}, me, CoelaOptions(listed="plans"))).user
+    assert "before the first step" not in plain
     assert "a house" in plain
     assert "a house" not in user
-    assert "You are in <kitchen>(11)" in user
+    assert "You are in kitchen_11" in user
 
 
 @pytest.mark.parametrize(

@@ -9,16 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from teamworld.language import Action, Entity, Fact, Facts, parse_action, parse_fact
+from teamworld.language import Action, Entity, Fact, Facts, Relation, parse_action, parse_fact
 from teamworld.methods.coela.message_value import take_up_probability, value_message
 from teamworld.methods.coela.options import CoelaOptions
-from teamworld.methods.coela.questions import ChooseAction, Decided, Proposal, read_facts
+from teamworld.methods.coela.questions import ChooseAction, Decided, Proposal, ProposeMessage, read_facts
 from teamworld.methods.coela.rules import choose_step, find_news
-from teamworld.methods.coela.situation import Situation, believed
+from teamworld.methods.coela.situation import Situation
+from teamworld.methods.coela.told_facts import believed, read_fact, read_told
+from teamworld.methods.common.knowledge import Line
 from teamworld.methods.contract import Message
 from teamworld.planning.candidates import CandidateStep
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import WAIT, ImpossibleFacts, Option, World
+from tests.methods.coela.house import situate
 from tests.toy import ToyWorld, work
 
 SEARCH = 4
@@ -27,6 +30,7 @@ SEARCH = 4
 class Board(ToyWorld):
     """Jobs at known distances, which options tell."""
 
+    __hash__ = object.__hash__
     ways: tuple[int, ...] = (5, 2, 8)
 
     def options(self, agent: str, given: Facts) -> Sequence[Option]:
@@ -41,14 +45,18 @@ class Board(ToyWorld):
 
 def board(*quorums: int, agents: str = "abc", horizon: int = 50) -> Board:
     world = Board(tuple(agents), tuple((3, quorum) for quorum in quorums), horizon)
+    world.relations = (Relation("LEFT", "job", ("number",)),)
     world.reset(0)
     return world
 
 
 def make_situation(world: ToyWorld, *chat: Message, shared: bool = True, **more: Any) -> Situation:
     kinds = dict.fromkeys(world.agents, "worker")
-    told = {"witnessed": {}, "vain": {}, "acts": ()} | more
-    return Situation(world.view("a"), world, "", kinds, shared, chat, **told)
+    return situate(world.view("a"), world, kinds, shared=shared, chat=chat, **more)
+
+
+def in_rooms(world: World, *chat: Message) -> Situation:
+    return situate(world.view("agent_0"), world.domain, world.spec.kinds, shared=False, chat=chat)
 
 
 def takes(agent: str, goal: str, t: int = 0) -> Message:
@@ -57,8 +65,8 @@ def takes(agent: str, goal: str, t: int = 0) -> Message:
 
 def test_how_likely_a_mate_is_to_take_a_goal_falls_with_its_distance() -> None:
     situation = make_situation(board(1, 1))
-    assert take_up_probability(situation, "b", situation.goals["job_0"]) == pytest.approx((1 / 5) / (1 / 5 + 1 / 2))
-    assert take_up_probability(situation, "b", situation.goals["job_1"]) == pytest.approx((1 / 2) / (1 / 5 + 1 / 2))
+    assert take_up_probability(situation, "b", situation.all_goals["job_0"]) == pytest.approx((1 / 5) / (1 / 5 + 1 / 2))
+    assert take_up_probability(situation, "b", situation.all_goals["job_1"]) == pytest.approx((1 / 2) / (1 / 5 + 1 / 2))
 
 
 def test_the_agent_that_fills_a_goal_saves_others_the_way() -> None:
@@ -95,7 +103,8 @@ def test_mates_that_are_at_another_goal_do_not_count() -> None:
 
 def test_facts_are_worth_the_search_of_those_who_do_not_know_as_far_as_there_is_room() -> None:
     world = board(1, 1)
-    fact = Fact(Entity("job", 0), "LEFT", 3)
+    job = Entity("job", 0)
+    fact = Fact(job, "LEFT", 3)
     alone = make_situation(world, shared=False)
     # Neither b nor c knows of any job; there is room for one of them.
     assert value_message(alone, None, (fact,)).saved == pytest.approx(1 * SEARCH)
@@ -106,9 +115,9 @@ def test_facts_are_worth_the_search_of_those_who_do_not_know_as_far_as_there_is_
         ).saved
         == 0
     )
-    both = make_situation(world, shared=False, witnessed={"b": {fact}, "c": {fact}})
+    both = make_situation(world, shared=False, witnessed={"b": [job], "c": [job]})
     assert value_message(both, None, (fact,)).saved == 0
-    one = make_situation(world, shared=False, witnessed={"b": {fact}})
+    one = make_situation(world, shared=False, witnessed={"b": [job]})
     assert value_message(one, None, (fact,)).saved == pytest.approx(SEARCH)
     assert value_message(make_situation(world, takes("b", "job_0"), shared=False), None, (fact,)).saved == 0  # no room
 
@@ -132,8 +141,8 @@ def test_worth_is_never_negative_and_bounded(quorums: list[int], team: int, hori
 # ---- the rule of the question
 
 
-def choice(situation: Situation, proposal: Proposal | None) -> ChooseAction:
-    return ChooseAction("a", {"a": situation.view}, situation, CoelaOptions(), None, proposal)
+def choice(situation: Situation, message: Message | None) -> ChooseAction:
+    return ChooseAction("a", {"a": situation.view}, situation, CoelaOptions(), message)
 
 
 def test_the_rule_sends_what_pays_and_else_acts() -> None:
@@ -141,10 +150,10 @@ def test_the_rule_sends_what_pays_and_else_acts() -> None:
     told = find_news(situation)
     assert told.goal == "job_1"
     assert told.text == "I take job_1, about 2 steps from here."
-    question = choice(situation, Proposal(message=told.text, goal=told.goal))
+    question = choice(situation, Message("a", "commit", told.text, told.goal))
     assert question.sends(question.rule(None))  # type: ignore[arg-type]
-    idle = choice(situation, Proposal(message="hello"))
-    assert idle.rule(None) == Decided(action="work(<job>(1), 3)", goal="job_1")  # type: ignore[arg-type]
+    idle = choice(situation, Message("a", "inform", "hello"))
+    assert idle.rule(None) == Decided(action="work(job_1, 3)", goal="job_1")  # type: ignore[arg-type]
     assert choice(situation, None).rule(None) == idle.rule(None)  # type: ignore[arg-type]
 
 
@@ -167,7 +176,7 @@ def test_the_rule_sends_what_pays_and_else_acts() -> None:
     ],
 )
 def test_the_keyword_is_found_and_not_found_in_an_action(text: str, sends: bool) -> None:
-    question = choice(make_situation(board(1, 1)), Proposal(message="hello"))
+    question = choice(make_situation(board(1, 1)), Message("a", "inform", "hello"))
     assert question.sends(Decided(action=text)) is sends
 
 
@@ -175,7 +184,10 @@ def test_an_answer_that_cannot_start_is_asked_again_with_the_reason() -> None:
     world = board(1, 1)
     world.left[0] = 0
     question = choice(make_situation(world), None)
-    assert question.check(Decided(action="work(<job>(0), 1)")) == "work(<job>(0), 1) cannot start: job_gone"
+    assert question.check(Decided(action="work(<job>(0), 1)")) == (
+        "work(job_0, 1) cannot start now: job_gone; answer the number of an option, or an action that can start "
+        "such as work(job_1, 1)"
+    )
     assert question.check(Decided(action="mumble")) is None
     empty = question.check(Decided(action=" "))
     assert empty is not None
@@ -233,6 +245,10 @@ def told(*texts: str, sender: str = "agent_1", t: int = 0) -> Message:
     return Message(sender, "inform", "", facts=tuple(map(parse_fact, texts)), t=t)
 
 
+def lines(*chat: Message) -> list[Line]:
+    return [Line(message.t, message.sender, None, message.whole) for message in chat]
+
+
 ITEM = ("<item>(1) AT (2, 9)", "<item>(1) WEIGHT 1", "<item>(1) STATE free")
 
 
@@ -240,10 +256,10 @@ def test_what_was_told_of_an_unseen_thing_makes_its_goal_known() -> None:
     world = rooms()
     view = world.view("agent_0")
     assert "deliver_1" not in {goal.id for goal in view.goals}
-    given = believed(view, world.domain, [told(*ITEM)])
+    given = believed(view, world.domain, lines(told(*ITEM)))
     assert "deliver_1" in {goal.id for goal in world.domain.goals(given)}
     assert given.seen[parse_fact(ITEM[0])] == 0
-    situation = Situation(view, world.domain, "", world.spec.kinds, False, (told(*ITEM),), (), {}, {})
+    situation = in_rooms(world, told(*ITEM))
     assert "deliver_1" in situation.trips
     assert all(view.check(option.action).ok for option in situation.options)
 
@@ -252,8 +268,8 @@ def test_what_is_seen_now_is_not_overruled_and_own_words_are_no_news() -> None:
     world = rooms()
     view = world.view("agent_0")
     seen = next(fact for fact in view.facts if isinstance(fact.subject, Entity) and fact.predicate == "AT")
-    assert believed(view, world.domain, [told(f"{seen.subject} AT (2, 9)", t=5)]) is view.known
-    assert believed(view, world.domain, [told(*ITEM, sender="agent_0")]) is view.known
+    assert believed(view, world.domain, lines(told(f"{seen.subject} AT (2, 9)", t=5))) is view.known
+    assert believed(view, world.domain, lines(told(*ITEM, sender="agent_0"))) is view.known
 
 
 @pytest.mark.parametrize(
@@ -274,8 +290,7 @@ def test_what_is_seen_now_is_not_overruled_and_own_words_are_no_news() -> None:
 )
 def test_lies_stop_nobody(lie: tuple[str, ...]) -> None:
     world = rooms()
-    view = world.view("agent_0")
-    situation = Situation(view, world.domain, "", world.spec.kinds, False, (told(*lie), told(*ITEM)), (), {}, {})
+    situation = in_rooms(world, told(*lie), told(*ITEM))
     assert choose_step(situation).action is not None
     assert isinstance(find_news(situation).text, str)
     if lie[0].startswith("<item>(1)"):  # what was said last of a thing stands, and it is true
@@ -293,7 +308,7 @@ def test_places_and_numbers_that_cannot_be_stop_nobody_in_wildfire(level: str, f
     for lie in lies:
         chat = (Message(liar, "inform", "", facts=(lie,), t=0),)
         view = world.view(world.spec.agents[0])
-        situation = Situation(view, world.domain, "", world.spec.kinds, False, chat, (), {}, {})
+        situation = situate(view, world.domain, world.spec.kinds, shared=False, chat=chat)
         assert view.check(choose_step(situation).action).ok
         assert isinstance(find_news(situation).text, str)
 
@@ -302,34 +317,82 @@ def test_places_and_numbers_that_cannot_be_stop_nobody_in_wildfire(level: str, f
 def test_impossible_facts_are_passed_over_and_a_bug_raises(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     world, lie = rooms(), told(*ITEM)
     view = world.view("agent_0")
-    assert believed(view, world.domain, [lie]) is not view.known
+    assert believed(view, world.domain, lines(lie)) is not view.known
 
     def options(self: object, agent: str, given: Facts) -> Sequence[Option]:
         raise error
 
     monkeypatch.setattr(type(world.domain), "options", options)
     if isinstance(error, ImpossibleFacts):
-        assert believed(view, world.domain, [lie]) is view.known
+        assert believed(view, world.domain, lines(lie)) is view.known
     else:
         with pytest.raises(KeyError, match="a bug"):
-            believed(view, world.domain, [lie])
+            believed(view, world.domain, lines(lie))
 
 
 def test_only_what_the_world_can_state_is_taken_from_a_proposal() -> None:
     world = rooms()
-    situation = Situation(world.view("agent_0"), world.domain, "", world.spec.kinds, False, (), (), {}, {})
     texts = (*ITEM, ITEM[0], "nonsense", "<item>(1) AT here", "agent_1 AT (1, 1)", "<ghost>(1) AT (2, 2)")
-    assert read_facts(Proposal(message="x", facts=texts), situation) == tuple(map(parse_fact, ITEM))
+    assert read_facts(Proposal(message="x", facts=texts), world.domain) == tuple(map(parse_fact, ITEM))
 
 
 def test_the_rule_tells_what_the_others_have_not_seen() -> None:
     world = rooms()
-    carrier = world.domain
     actions = {"agent_0": parse_action("go((2, 8))")}
     for _ in range(12):
         world.step(actions)
     view = world.view("agent_0")
-    situation = Situation(view, carrier, "", world.spec.kinds, False, (), (), {}, {})
+    situation = in_rooms(world)
     facts = find_news(situation).facts
     assert Entity("item", 1) in {fact.subject for fact in facts}
     assert set(facts) <= set(view.known)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["item_1 AT (2, 9)", "<item>(1) AT (2, 9)", "`item_1 at (2, 9)`", '"item_1" At (2,9).', "  <item>(1) at (2, 9);"],
+)
+def test_facts_are_read_tolerantly(text: str) -> None:
+    assert read_fact(text, rooms().domain) == parse_fact(ITEM[0])
+
+
+@pytest.mark.parametrize("text", ["the item is far", "agent_1 AT (1, 1)", "ghost_1 AT (2, 2)", "item_1 AT here", ""])
+def test_what_is_no_fact_is_refused_with_what_was_expected(text: str) -> None:
+    me = in_rooms(rooms())
+    question = ProposeMessage("agent_0", {"agent_0": me.view}, me, CoelaOptions())
+    complaint = question.check(Proposal(message="hello", facts=(text,)))
+    assert complaint is not None
+    assert f"'{text}' in facts is no fact about a thing" in complaint
+    assert "such as item_" in complaint
+    assert "AT" in complaint
+    assert question.check(Proposal(message="nothing", facts=(text,))) is None  # there is no message
+    assert question.check(Proposal(message="hello", facts=ITEM)) is None
+
+
+def test_what_a_message_tells_is_read_from_its_text() -> None:
+    world, facts = rooms(), tuple(map(parse_fact, ITEM))
+    for message in (
+        Message("agent_1", "inform", "come here", facts=facts),
+        Message("agent_1", "inform", f"I take deliver_1. I know: {'; '.join(ITEM)}."),
+        Message("agent_1", "inform", "I know: item_1 AT (2, 9). Facts: item_1 WEIGHT 1; item_1 STATE free."),
+    ):
+        assert set(read_told(message.whole, world.domain)) == set(facts)
+    for text in ("item_1 AT (2, 9)", "I know: item_1 AT (2, 9", "I know: agent_1 AT (1, 1).", "I know: nothing."):
+        assert read_told(text, world.domain) == ()
+
+
+def test_what_was_told_of_one_aspect_stands_beside_what_was_seen_of_another() -> None:
+    world = rooms()
+    view = world.view("agent_0")
+    seen = next(fact for fact in view.facts if isinstance(fact.subject, Entity) and fact.predicate == "AT")
+    facts = believed(view, world.domain, lines(told(f"{seen.subject} AT (2, 9)", *ITEM)))
+    assert seen in facts
+    assert parse_fact(ITEM[1]) in facts
+
+
+def test_what_others_have_taken_is_done_where_it_is_at_hand() -> None:
+    world = board(1, 1)
+    taken = takes("b", "job_1"), takes("c", "job_0")
+    assert choose_step(make_situation(world, *taken)).goal is None
+    world.ways = (5, 1, 8)
+    assert choose_step(make_situation(world, *taken)).goal == "job_1"

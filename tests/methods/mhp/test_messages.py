@@ -33,19 +33,17 @@ def due(
 def test_a_new_subgoal_is_told_once_and_whether_its_thing_was_found() -> None:
     talk, belief = Messenger("Alice", HOME, 5), fresh()
     text = due(talk, Subgoal(APPLE, 0), belief, h.STANDS)
-    assert text == "I am going to bring <apple>(41) to <fridge>(21); I have not found it yet."
+    assert text == "I am going to bring apple_41 to fridge_21; I have not found it yet."
     assert due(talk, Subgoal(APPLE, 0), belief, h.STANDS) == ""
     text = due(talk, Subgoal(OTHER, 0), belief, {**h.STANDS, (h.OTHER, "IN"): h.KITCHEN})
-    assert text == "I am going to bring <apple>(42) to <fridge>(21); I have found it."
+    assert text == "I am going to bring apple_42 to fridge_21; I have found it."
 
 
 def test_a_delivery_is_told_with_its_room() -> None:
     talk, belief = Messenger("Alice", HOME, 5), fresh()
     due(talk, Subgoal(APPLE, 0), belief, HOLDING)
     brought = {**h.STANDS, (h.FRIDGE, "STATE"): "open", (h.APPLE, "INSIDE"): h.FRIDGE}
-    assert (
-        due(talk, None, belief, brought) == "I have brought a thing, in <kitchen>(11): <apple>(41) INSIDE <fridge>(21)."
-    )
+    assert due(talk, None, belief, brought) == "I have brought a thing, in kitchen_11: apple_41 INSIDE fridge_21."
     assert due(talk, None, belief, brought) == ""
 
 
@@ -54,9 +52,7 @@ def test_findings_are_told_when_the_room_is_left_and_they_are_worth_it() -> None
     talk, belief = Messenger("Alice", HOME, 5), fresh()
     assert due(talk, None, belief, found) == ""
     text = due(talk, None, belief, room=h.BEDROOM)  # a thing 4, the room 1, the cupboard 1
-    assert text == (
-        "In <kitchen>(11) I have found: <apple>(41) INSIDE <kitchencabinet>(22), and looked into <kitchencabinet>(22)."
-    )
+    assert text == ("In kitchen_11 I have found: apple_41 INSIDE kitchencabinet_22, and looked into kitchencabinet_22.")
     due(talk, None, belief, found)
     assert due(talk, None, belief, room=h.BEDROOM) == ""  # was told before
     dear, belief = Messenger("Alice", HOME, 7), fresh()
@@ -75,7 +71,7 @@ def test_one_message_a_step_and_no_stale_subgoal() -> None:
     due(talk, Subgoal(APPLE, 0), belief, HOLDING)
     brought = {**h.STANDS, (h.FRIDGE, "STATE"): "open", (h.APPLE, "INSIDE"): h.FRIDGE}
     assert "I have brought" in due(talk, Subgoal(OTHER, 0), belief, brought)
-    assert "<apple>(42)" in due(talk, Subgoal(OTHER, 0), belief, brought)
+    assert "apple_42" in due(talk, Subgoal(OTHER, 0), belief, brought)
     assert due(talk, Subgoal(OTHER, 0), belief, brought) == ""
 
 
@@ -116,8 +112,8 @@ def test_words_and_facts_that_name_nothing_stop_nothing() -> None:
     talk, belief = Messenger("Alice", HOME, 5), fresh()
     before = dict(belief.place)
     sofa = Entity("sofa", 99)
-    said(talk, belief, "commit", "I am going to bring <sofa>(99) to <fridge>(21); I have found it.")
-    said(talk, belief, "commit", "I am going to bring the thing to <fridge>(21)")
+    said(talk, belief, "commit", "I am going to bring sofa_99 to fridge_21; I have found it.")
+    said(talk, belief, "commit", "I am going to bring the thing to fridge_21")
     facts = (Fact(sofa, "IN", h.KITCHEN), Fact(h.APPLE, "IN", sofa), Fact(h.KITCHEN, "IN", h.BEDROOM))
     said(talk, belief, "inform", facts=(*facts, Fact(h.FRIDGE, "INSIDE", h.CABINET), Fact(h.APPLE, "INSIDE", h.OTHER)))
     assert talk.served == ()

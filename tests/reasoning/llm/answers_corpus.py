@@ -24,7 +24,7 @@ class Case(NamedTuple):
 
 NEAR = {"goal": "block_1", "reason": "It is near."}
 GOOD = '{"goal": "block_1", "reason": "It is near."}'
-WAIT = {"goal": None, "reason": "All is staffed."}
+WAIT = {"reasoning": "All is staffed.", "goal": None}
 PUSH = {"actions": ("move_to_block(<block>(1), left)", "push_block(<block>(1), 5)")}
 PLAN = '{"actions": ["move_to_block(<block>(1), left)", "push_block(<block>(1), 5)"]}'
 
@@ -32,8 +32,8 @@ CASES = [
     # As asked for.
     Case("plain", Proposal, GOOD, NEAR),
     Case("indented", Proposal, '{\n  "goal": "block_1",\n  "reason": "It is near."\n}\n', NEAR),
-    Case("null", Commitment, '{"goal": null, "reason": "All is staffed."}', WAIT),
-    Case("default left out", Commitment, '{"goal": "block_2"}', {"goal": "block_2", "reason": ""}),
+    Case("null", Commitment, '{"reasoning": "All is staffed.", "goal": null}', WAIT),
+    Case("default left out", Commitment, '{"goal": "block_2"}', {"goal": "block_2"}),
     Case("other order", Proposal, '{"reason": "It is near.", "goal": "block_1"}', NEAR),
     Case("tags", Proposal, f"<answer>{GOOD}</answer>", NEAR),
     Case("tags on lines", Proposal, f"<answer>\n{GOOD}\n</answer>\n", NEAR),
@@ -98,7 +98,7 @@ CASES = [
     # Almost JSON.
     Case("trailing comma", Proposal, '{"goal": "block_1", "reason": "It is near.",}', NEAR),
     Case("trailing comma in a list", PlanAnswer, PLAN.replace('"]', '",\n]'), PUSH),
-    Case("python", Commitment, "{'goal': None, 'reason': 'All is staffed.'}", WAIT),
+    Case("python", Commitment, "{'reasoning': 'All is staffed.', 'goal': None}", WAIT),
     Case(
         "python, both quotes",
         Proposal,
@@ -211,7 +211,7 @@ CASES = [
         "long reflection",
         Revision,
         f'{{"actions": [], "reflection": "{"y" * 401}"}}',
-        {"actions": (), "reflection": "y" * 399 + "…"},
+        {"actions": (), "reason": "", "reflection": "y" * 399 + "…"},
     ),
     Case(
         "reason of full length",
@@ -280,7 +280,7 @@ CASES = [
         Proposal,
         GOOD.replace("{", '{"sure": true, '),
         "schema",
-        hint="sure: no field of the answer; the fields are goal, reason",
+        hint="sure: no field of the answer; the fields are reasoning, goal, reason",
     ),
     Case(
         "null where none may be",

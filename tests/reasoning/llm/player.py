@@ -9,8 +9,8 @@ from typing import Any
 
 from tests.reasoning.llm.brains import least, schema_of
 
-_GOAL = re.compile(r"^- (block_\d+): needs (\d+) at once", re.MULTILINE)
-_MINE = re.compile(r"^(block_(\d+)) needs (\d+) at once; (\d+) steps of work are left", re.MULTILINE)
+_GOAL = re.compile(r"^- (block_\d+): \d+ columns? to go", re.MULTILINE)
+_MINE = re.compile(r"^block_(\d+): (\d+) columns? to go", re.MULTILINE)
 
 
 def plays(request: dict[str, Any]) -> str:
@@ -22,13 +22,13 @@ def plays(request: dict[str, Any]) -> str:
     fields = schema["properties"]
     answer: dict[str, Any] = dict(least(schema))  # type: ignore[call-overload]
     if "goal" in fields:
-        goals = [goal for goal, _ in _GOAL.findall(asked)]
+        goals = _GOAL.findall(asked)
         answer["goal"] = goals[_draw(asked) % len(goals)] if goals else None
     for said in ("reason", "text"):
         if said in fields:
             answer[said] = "I think so."
     if "actions" in fields:
-        answer["actions"] = _plan(asked, answer.get("goal"))
+        answer["actions"] = [] if "face_gone" in asked else _plan(asked, answer.get("goal"))  # it hands the task back
     if "reflection" in fields:
         answer["reflection"] = ""
     return json.dumps(answer)
@@ -40,7 +40,7 @@ def _draw(text: str) -> int:
 
 def _plan(asked: str, goal: str | None) -> list[str]:
     mine = _MINE.search(asked)
-    number = mine[2] if mine else (goal or "block_0").partition("_")[2]
+    number = mine[1] if mine else (goal or "block_0").partition("_")[2]
     block = f"<block>({number})"
-    steps = min(2, int(mine[4])) if mine else 1
+    steps = min(2, int(mine[2])) if mine else 1
     return [f"move_to_block({block}, left)", f"rendezvous({block}, left)", f"push_block({block}, {max(1, steps)})"]

@@ -120,7 +120,7 @@ def test_patience_ends() -> None:
     world = placed({(3, 3): 3}, ((3, 2), (7, 7)), (1, 2))
     world.step({"agent_0": Action("load", (Entity("food", 27), 3))})
     outcome = [world.step({}) for _ in range(2)][-1].outcomes["agent_0"]
-    assert (outcome.status, outcome.reason, outcome.constraint) == ("failed", "timeout", "participation")
+    assert (outcome.status, outcome.word, outcome.constraint) == ("failed", "timeout", "participation")
 
 
 def test_two_who_want_one_cell_do_not_block_each_other_for_long() -> None:

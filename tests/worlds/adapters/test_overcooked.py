@@ -214,9 +214,9 @@ def test_cooks_who_meet_get_past_each_other(level: str, ends: tuple[tuple[int, i
 def test_who_stands_on_the_only_place_is_named() -> None:
     world = make()
     play(world, {A: Action("go", ((1, 2),)), B: Action("get", (Entity("onion_stack", 0),))})
-    assert do(world, B, "add", "pot") == "no_way"
+    assert do(world, B, "add", "pot") == f"no_way: {A} was in the way"
     outcome = world.view(B).history[-1]
-    assert (outcome.reason, outcome.blocker) == ("no_way", A)
+    assert (outcome.word, outcome.blocker) == ("no_way", A)
 
 
 @pytest.mark.parametrize(

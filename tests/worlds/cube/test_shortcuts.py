@@ -178,7 +178,12 @@ def test_one_agent_lines_up(here: SymbolicState, pick: int, face: str) -> None:
     block = some_block(here, pick)
     for agent in here.agents:
         then = candidate_plans.expected_state(here, agent, Action("move_to_block", (entity(block), face, 40)))
-        assert then == plain_lined_up(here, agent, block, face)
+        goes_on = geometry.face_of(here, agent, block) == face and better_place(here, agent, block, face) is not None
+        if goes_on:  # toward the middle, as the action does
+            assert then.agents[agent] in [cell for _, cell in targets(here, block, face)]
+            assert then == here.with_agents({agent: then.agents[agent]})
+        else:
+            assert then == plain_lined_up(here, agent, block, face)
 
 
 @given(here=states, pick=st.integers(0, 50), direction=faces, steps=st.integers(1, 20))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from fractions import Fraction
 
@@ -42,7 +43,7 @@ def test_a_new_order_stops_what_ran() -> None:
     outcome = give(here, "move(up)").outcomes["agent_0"]
     assert (outcome.action, outcome.status) == (act("move(up)"), "done")
     stopped, finished = here.view("agent_0").history
-    assert (stopped.reason, stopped.primitives) == ("interrupted", ("DOWN",))
+    assert (stopped.reason, stopped.primitives) == ("interrupted: another action was begun", ("DOWN",))
     assert finished.status == "done"
 
 
@@ -91,7 +92,7 @@ def test_an_order_about_a_delivered_block_says_so() -> None:
     here = world(10, [(4, 7)], [(1, 4, 8), W1])
     run(here, "push_block(0, 1)")
     assert here.view("agent_0").check(act("push_block(0, 1)")).reason.startswith("block_gone")
-    assert give(here, "push_block(0, 1)").outcomes["agent_0"].reason == "block_gone"
+    assert give(here, "push_block(0, 1)").outcomes["agent_0"].reason == "block_gone: block_0 has been delivered"
 
 
 def test_wrong_calls_are_refused() -> None:
@@ -262,18 +263,18 @@ def test_the_text_is_plain_and_tells_all() -> None:
     give(here, "push_block(0, 1, 1)", "move(down, 2)")
     text = here.view("agent_0").text()
     assert text.splitlines() == [
-        "Step 1 of 200. The grid has 10 x 10 cells, (row, column) from (0, 0) at the top left; "
-        "blocks are delivered to column 9, the right edge.",
-        "You are agent_0 at (4, 3).",
-        "agent_1 is at (1, 0), doing move(down, 2).",
-        "<block>(0), weight 1, is at (4, 4), 5 columns from the goal; "
-        "pushed right it moves <block>(1) too, which takes 2 agents.",
-        "<block>(1), weight 1, is at (4, 5), 4 columns from the goal.",
-        "<block>(2), weight 1, is at (8, 8), 1 columns from the goal.",
-        "<block>(3), weight 2, is at (7, 1), 7 columns from the goal.",
-        "You did push_block(<block>(0), 1, 1) in steps 0 to 0: failed (insufficient_force: 1 of 2 "
-        "agents pushed <block>(0), no one else is at work on it, participation, <block>(0)).",
+        "You are agent_0 at (4, 3). The goal is column 9.",
+        "Others: agent_1 (1, 0), doing move(down, 2).",
+        "block_0 (weight 1) is at (4, 4); open faces: up, down, left; "
+        "agent_0 lined up left. Pushed right it takes along block_1 at once (2 agents).",
+        "block_1 (weight 1) is at (4, 5); open faces: up, down, right.",
+        "block_2 (weight 1) is at (8, 8).",
+        "block_3 (weight 2) fills rows 7-8, columns 1-2. "
+        "Pushed right it takes along block_2 after 5 columns (3 agents).",
     ]
+    assert here.view("agent_0").history[-1].reason == (
+        "insufficient_force: stuck since step 0: 1 pushed, block_0 and block_1 take 2; no one else was at work on it"
+    )
     with pytest.raises(UserError, match="plain"):
         here.view("agent_0").text("grid")
 
@@ -314,7 +315,7 @@ def test_a_view_radius_hides_what_nobody_has_seen() -> None:
     assert [goal.id for goal in view.goals] == ["block_0"]
     assert view.known.value(Entity("block", 1), "AT") is None
     assert not view.check(act("move_to_block(1, left)")).ok
-    assert "<block>(1)" not in view.text()
+    assert "block_1" not in view.text()
     assert [goal.id for goal in here.goals()] == ["block_0", "block_1"]
 
 
@@ -329,7 +330,10 @@ def test_what_was_seen_is_recalled_with_its_tick_by_the_whole_team() -> None:
     recall = here.view("agent_0").recall
     fact = next(fact for fact in recall.about("AT") if fact.subject == Entity("block", 0))
     assert recall.seen[fact] == 0
-    assert "last seen at step 0" in here.view("agent_0").text()
+    assert re.search(
+        r"^block_0 \(weight 1\) is at \(4, 4\) \(seen [1-9] steps? ago\)", here.view("agent_0").text(), re.M
+    )
+    assert "Not wholly seen yet: rows 0-3: columns 4-19" in here.view("agent_0").text()
     assert here.view("agent_0").check(act("move_to_block(0, left)")).ok
 
 

@@ -63,7 +63,7 @@ def test_explore_ends_in_the_room() -> None:
     assert set(verbs(here, "Alice", "explore(<livingroom>(12))")) == {"walktowards"}
     assert told(here, "Alice", "Alice") == {"AT <livingroom>(12)"}
     outcome, steps = until(here, "Alice", "explore(<livingroom>(12))")
-    assert (outcome.legal, outcome.reason, steps) == (False, "there", 1)
+    assert (outcome.legal, outcome.word, steps) == (False, "there", 1)
 
 
 def test_check_walks_and_opens() -> None:
@@ -72,7 +72,7 @@ def test_check_walks_and_opens() -> None:
     assert found[-1] == "open"
     assert set(found[:-1]) == {"walktowards"}
     assert "STATE open" in told(here, "Alice", "<fridge>(20)")
-    assert until(here, "Alice", "check(<fridge>(20))")[0].reason == "already_open"
+    assert until(here, "Alice", "check(<fridge>(20))")[0].word == "already_open"
 
 
 def test_fetch_walks_and_takes() -> None:
@@ -81,13 +81,13 @@ def test_fetch_walks_and_takes() -> None:
     assert found[-1] == "grab"
     assert set(found[:-1]) == {"walktowards"}
     assert "HOLD <cupcake>(32)" in told(here, "Alice", "Alice")
-    assert until(here, "Alice", "fetch(<cupcake>(32))")[0].reason == "held"
+    assert until(here, "Alice", "fetch(<cupcake>(32))")[0].word == "held"
 
 
 def test_deliver_puts_both_things_one_a_tick() -> None:
     here = world(AT_FRIDGE)
     done(here, "Alice", "check(<fridge>(20))", "fetch(<apple>(30))", "fetch(<cupcake>(32))")
-    assert until(here, "Alice", "deliver()")[0].reason == "unseen"  # nobody has seen the table
+    assert until(here, "Alice", "deliver()")[0].word == "unseen"  # nobody has seen the table
     done(here, "Alice", "explore(<livingroom>(12))")
     assert verbs(here, "Alice", "deliver()")[-2:] == ["putback", "putback"]
     assert here._over == "all_done"
@@ -115,7 +115,7 @@ def test_where_nothing_goes_into_what_is_closed_full_hands_cannot_deliver_and_ar
     assert [str(action) for action in plan.actions] == ["deliver()"]  # one hand must open the fridge first
     done(here, "Alice", "fetch(<apple>(30))")
     outcome, _ = until(here, "Alice", "deliver()")
-    assert (outcome.status, outcome.reason) == ("failed", "closed")
+    assert (outcome.status, outcome.word) == ("failed", "closed")
     done(here, "Alice", "wait()")
 
 
@@ -133,8 +133,8 @@ def test_a_thing_that_is_gone_is_not_fetched() -> None:
     done(here, "Alice", "explore(<kitchen>(11))", "explore(<livingroom>(12))", "go(<cabinet>(22))")
     done(here, "Bob", "fetch(<cupcake>(32))", "go(<stove>(25))", "put(<cupcake>(32), <stove>(25))")
     outcome, _ = until(here, "Alice", "fetch(<cupcake>(32))")
-    assert (outcome.status, outcome.reason, outcome.legal) == ("failed", "gone", True)
-    assert here.view("Alice").history[-1].reason == "gone"
+    assert (outcome.status, outcome.word, outcome.legal) == ("failed", "gone", True)
+    assert here.view("Alice").history[-1].word == "gone"
 
 
 def test_a_thing_that_is_taken_before_ones_eyes_is_not_fetched() -> None:
@@ -142,7 +142,7 @@ def test_a_thing_that_is_taken_before_ones_eyes_is_not_fetched() -> None:
     report = do(here, Alice="fetch(<cupcake>(32))", Bob="fetch(<cupcake>(32))")
     assert report.outcomes["Bob"].status == "done"
     outcome = report.outcomes["Alice"]
-    assert (outcome.status, outcome.reason, outcome.constraint) == ("failed", "held", "spatial")
+    assert (outcome.status, outcome.word, outcome.constraint) == ("failed", "held", "spatial")
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -152,7 +152,7 @@ def test_of_two_that_grab_one_thing_one_gets_it(seed: int) -> None:
     won = [agent for agent, outcome in outcomes.items() if outcome.status == "done"]
     (lost,) = [agent for agent, outcome in outcomes.items() if outcome.status == "failed"]
     assert won == [outcomes[lost].blocker]
-    assert (outcomes[lost].reason, outcomes[lost].constraint) == ("contested", "spatial")
+    assert (outcomes[lost].word, outcomes[lost].constraint) == ("contested", "spatial")
     assert "HOLD <cupcake>(32)" in told(here, lost, won[0])
 
 
@@ -172,8 +172,8 @@ def test_what_is_shut_away_meanwhile_is_not_walked_to_for_ever(order: str) -> No
     assert here.view("Alice").check(parse_action(order)).ok
     do(here, Alice=order, Bob="close(<fridge>(20))")
     outcome, _ = until(here, "Alice", order)
-    assert (outcome.status, outcome.reason) == ("failed", "closed")
-    assert until(here, "Alice", order)[0].reason == "closed"
+    assert (outcome.status, outcome.word) == ("failed", "closed")
+    assert until(here, "Alice", order)[0].word == "closed"
     assert told(here, "Alice", "<apple>(30)") == {"INSIDE <fridge>(20)"}
 
 
@@ -200,15 +200,15 @@ def test_another_order_breaks_off_what_runs_and_it_is_remembered() -> None:
     assert do(here, Alice="explore(<livingroom>(12))").outcomes["Alice"].status == "running"
     do(here, Alice="go(<fridge>(20))")
     first = here.view("Alice").history[0]
-    assert (str(first.action), first.status, first.reason) == ("explore(<livingroom>(12))", "failed", "interrupted")
+    assert (str(first.action), first.status, first.word) == ("explore(<livingroom>(12))", "failed", "interrupted")
 
 
 def test_what_cannot_start_breaks_off_what_runs_all_the_same() -> None:
     here = world(AT_FRIDGE)
     do(here, Alice="explore(<livingroom>(12))")
     outcome = do(here, Alice="deliver()").outcomes["Alice"]
-    assert (outcome.legal, outcome.reason, outcome.moved) == (False, "empty_hands", False)
-    assert [one.reason for one in here.view("Alice").history] == ["interrupted", "empty_hands"]
+    assert (outcome.legal, outcome.word, outcome.moved) == (False, "empty_hands", False)
+    assert [one.word for one in here.view("Alice").history] == ["interrupted", "empty_hands"]
     assert here.step({}).outcomes["Alice"].action == parse_action("wait()")
 
 
@@ -220,14 +220,14 @@ def test_talking_takes_its_ticks_and_waiting_one() -> None:
     for bad in BAD:
         outcome = do(here, Alice=bad).outcomes["Alice"]
         assert (outcome.status, outcome.legal) == ("failed", False), bad
-        assert outcome.reason.isidentifier(), bad
+        assert outcome.word.isidentifier(), bad
 
 
 @pytest.mark.parametrize("order", ["open(<fridge>(20))", "grab(<cupcake>(32))", "close(<fridge>(20))"])
 def test_primitives_do_not_walk(order: str) -> None:
     here = world((2.4, 2.3))
     outcome = do(here, Alice=order).outcomes["Alice"]
-    assert outcome.reason in ("not_close", "already_closed")
+    assert outcome.word in ("not_close", "already_closed")
     assert not outcome.moved
 
 
@@ -242,7 +242,7 @@ def test_full_hands_neither_open_nor_take() -> None:
     here = world(AT_TABLE, given=Episode("t", "read_book", home, needs, (KITCHEN, LIVING)))
     done(here, "Alice", "grab(<cupcake>(32))", "grab(<apple>(30))")
     for order in ("grab(<plate>(31))", "fetch(<plate>(31))", "check(<fridge>(20))"):
-        assert do(here, Alice=order).outcomes["Alice"].reason == "hands_full"
+        assert do(here, Alice=order).outcomes["Alice"].word == "hands_full"
     assert {one.action.verb for one in here.view("Alice").options} == {"explore", "wait"}
 
 
@@ -303,7 +303,7 @@ def test_in_engine_mode_one_can_walk_to_what_is_across_the_room() -> None:
     outcome, steps = until(here, "Alice", f"go(<fridge>({FRIDGE}))")
     assert (outcome.status, steps > 1) == ("done", True)
     again = do(here, Alice=f"go(<fridge>({FRIDGE}))").outcomes["Alice"]
-    assert (again.status, again.reason) == ("failed", "there")
+    assert (again.status, again.word) == ("failed", "there")
 
 
 def test_single_actions_of_the_engine_are_judged_by_the_physics_alone() -> None:
@@ -329,7 +329,7 @@ def test_single_actions_of_the_engine_are_judged_by_the_physics_alone() -> None:
     done(here, "Alice", *[f"walktowards(<kitchentable>({TABLE}))"] * 3)
     for order, reason in tried.items():
         outcome = do(here, Alice=order).outcomes["Alice"]
-        assert (outcome.status, outcome.reason) == ("failed", reason), order
+        assert (outcome.status, outcome.word) == ("failed", reason), order
     assert here.domain.predict(
         "Alice", parse_action(f"walktowards(<kitchen>({KITCHEN}))"), here.known("Alice")
     ) is here.known("Alice")

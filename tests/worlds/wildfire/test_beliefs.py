@@ -114,8 +114,8 @@ def above(water: int = 3, **at: tuple[int, int]) -> SymbolicState:
             ("fell(<target>(0))", "cut_0", 6), ("go_to(<target>(0))", "cut_0", 4), 4,
         ),
         # two clear ground to one end
-        ({}, SymbolicState(team()), ("clear_to((30, 30))", "fire_0", 6), ("clear_to((30, 30))", "fire_0", 4), 4),
-        ({}, SymbolicState(team()), ("clear_to((30, 30))", "fire_0", 6), ("clear_to((30, 31))", "fire_0", 4), 0),
+        ({}, SymbolicState(team()), ("cut_line((30, 30))", "fire_0", 6), ("cut_line((30, 30))", "fire_0", 4), 4),
+        ({}, SymbolicState(team()), ("cut_line((30, 30))", "fire_0", 6), ("cut_line((30, 31))", "fire_0", 4), 0),
         # one civilian is fetched by one and a cluster by many
         (RESCUE, CLUSTER, ("go_to(<civilian>(1))", "rescue_0", 3), ("go_to(<civilian>(1))", "rescue_0", 5), 3),
         (RESCUE, CLUSTER, ("go_to(<cluster>(0))", "rescue_0", 3), ("go_to(<cluster>(0))", "rescue_0", 5), 0),
@@ -135,7 +135,7 @@ def above(water: int = 3, **at: tuple[int, int]) -> SymbolicState:
         ({}, above(firefighter_1=(60, 57)), ("release()", "fire_0", 1), ("cut_all()", "fire_0", 2), SAFETY),
         ({}, above(firefighter_1=(60, 50)), ("release()", "fire_0", 1), ("cut_all()", "fire_0", 2), 0),
         ({}, above(0, firefighter_1=(60, 57)), ("release()", "fire_0", 1), ("cut_all()", "fire_0", 2), 0),
-        ({}, replace(above(), fires={}), ("release()", "fire_0", 1), ("clear_to((58, 58))", "fire_0", 2), SAFETY),
+        ({}, replace(above(), fires={}), ("release()", "fire_0", 1), ("cut_line((58, 58))", "fire_0", 2), SAFETY),
         # no source runs dry
         ({"task": "contain"}, WATER, ("refill()", "fire_0", 1), ("refill()", "fire_0", 1), 0),
         ({"task": "contain"}, WATER, ("go_to(<water>(0))", "fire_0", 4), ("go_to(<water>(0))", "fire_0", 4), 0),

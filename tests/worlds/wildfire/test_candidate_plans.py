@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any, cast
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from teamworld.language import Action, AgentId, Cell, Facts, parse_action, parse_fact
+from teamworld.language import Action, Entity, Facts, parse_action, parse_fact
 from teamworld.planning.simulate import dry_run
 from teamworld.record import StepDone
 from teamworld.testing.episodes import Scenario, play
 from teamworld.worlds.contract import WAIT
-from teamworld.worlds.wildfire import candidate_plans
+from teamworld.worlds.wildfire import firebreaks, heuristic
+from teamworld.worlds.wildfire.candidate_plans import share_sectors
+from teamworld.worlds.wildfire.kernels.agents import DRY, SEEN_BUILDING
 from teamworld.worlds.wildfire.levels import level_for
-from teamworld.worlds.wildfire.skills import MEASURES, schemas
-from teamworld.worlds.wildfire.symbolic_state import SymbolicState, facts_of, state_of
+from teamworld.worlds.wildfire.skills import MEASURES, line_cells, schemas
+from teamworld.worlds.wildfire.symbolic_state import FireState, SymbolicState, facts_of, state_of
 from teamworld.worlds.wildfire.world import WildfireWorld, make
 
 #: Steps for which a team is watched.
@@ -33,7 +38,7 @@ def test_sides_lie_on_lines_of_the_map_beyond_the_fire(seed: int) -> None:
     brief, size = world.domain.mission, world.domain.mission.size
     for _ in range(25):
         scene = scene_of(world)
-        ring, box = candidate_plans.firebreak(brief, scene, 0), candidate_plans.fire_extent(brief, scene, 0)
+        ring, box = firebreaks.firebreak(brief, scene, 0), firebreaks.fire_extent(brief, scene, 0)
         assert ring is not None
         assert box is not None
         for cells, low, high in (
@@ -41,35 +46,80 @@ def test_sides_lie_on_lines_of_the_map_beyond_the_fire(seed: int) -> None:
             ({y for _, y in ring.cells}, box.y0, box.y1),
         ):
             first, last = min(cells), max(cells)
-            assert first == 0 or (first % candidate_plans.PITCH == 0 and first <= low - candidate_plans.GAP)
-            assert last == size - 1 or (last % candidate_plans.PITCH == 0 and last >= high + candidate_plans.GAP)
+            assert first == 0 or (first % firebreaks.PITCH == 0 and first <= low - firebreaks.GAP)
+            assert last == size - 1 or (last % firebreaks.PITCH == 0 and last >= high + firebreaks.GAP)
         world.step({})
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_who_asks_again_gets_the_same_stretch_as_long_as_the_ring_stands(seed: int) -> None:
+def test_runs_of_a_ring_are_straight_and_hold_all_that_is_left_to_cut(seed: int) -> None:
     world = make("suppress_fire_contain", seed, 100, {})
-    brief, team, kept = world.domain.mission, world.spec.agents, 0
-    before: tuple[tuple[Cell, ...], dict[AgentId, set[Cell]]] | None = None
+    brief, team = world.domain.mission, world.spec.agents
     for _ in range(STEPS):
         scene = scene_of(world)
-        ring = candidate_plans.firebreak(brief, scene, 0)
+        ring = firebreaks.firebreak(brief, scene, 0)
         assert ring is not None
-        shares = {agent: candidate_plans.own_stretch(ring, agent, brief, scene) for agent in team}
-        left = {cell for cell in ring.uncut if not scene.dangerous(cell)}
-        assert {cell for share in shares.values() for cell in share} == left
-        if before is not None and before[0] == ring.cells:
-            kept += 1
-            for agent in team:  # what it alone had; those who are done share what others have left
-                alone = before[1][agent] - set().union(*(before[1][mate] for mate in team if mate != agent))
-                assert alone & left <= set(shares[agent])
-        before = ring.cells, {agent: set(share) for agent, share in shares.items()}
+        assert scene.ground is not None
+        left = [cell for cell in ring.uncut if not scene.dangerous(cell)]
+        left = [cell for cell in left if scene.ground.code(cell) != SEEN_BUILDING]
+        for split in (False, True):
+            runs = firebreaks.uncut_runs(brief, scene, 0, split)
+            assert [cell for run in runs for cell in run] == left
+            for run in runs:
+                assert len({x for x, _ in run}) == 1 or len({y for _, y in run}) == 1
+                assert line_cells(run[0], run[-1]) == list(run)
+                assert not split or len(run) <= firebreaks.STRETCH
         orders = {}
         for agent in team:  # each asks in every step, and does the first thing
             view = world.view(agent)
             orders[agent] = world.domain.candidate_plans(view.goals[0], agent, view.known)[0].actions[0]
         world.step(orders)
-    assert kept >= STEPS // 2
+
+
+@pytest.mark.parametrize(("level", "searchers"), [("scout_fire_small", 3), ("suppress_fire_locate_and_suppress", 2)])
+def test_who_searches_has_a_sector_of_its_own_and_is_told_whose_the_others_are(level: str, searchers: int) -> None:
+    world = make(level, 1, 100, {})
+    scene = scene_of(world)
+    shared = share_sectors(world.domain.mission, scene)
+    assert len(shared) == len(set(shared.values())) == searchers
+    assert all(world.spec.kinds[agent] == "drone" for agent in shared)
+    for agent, number in shared.items():
+        view = world.view(agent)
+        first = [plan.actions[0] for plan in world.domain.candidate_plans(view.goals[0], agent, view.known)]
+        assert first[0] == Action("go_to", (Entity("sector", number),))
+        others = {Entity("sector", number) for mate, number in shared.items() if mate != agent}
+        assert others.isdisjoint(plan.args[0] for plan in first)
+        assert all(f"for {mate}" in view.text() for mate in shared)
+
+
+def test_a_fire_is_enclosed_where_nothing_that_burns_leads_out() -> None:
+    codes = np.full((9, 9), DRY + 2, np.uint8)
+    codes[2:7, 2], codes[2:7, 6], codes[2, 2:7], codes[6, 2:7] = (DRY,) * 4
+    mission = make("suppress_fire_contain", 0, 50, {}).domain.mission
+    ring = [(x, y) for x in range(9) for y in range(9) if x in (0, 8) or y in (0, 8)]
+    for gap in (None, (6, 4), (2, 2)):  # fire crosses corners
+        burnable = codes.copy()
+        if gap is not None:
+            burnable[gap[1], gap[0]] = DRY + 1
+        ground = SimpleNamespace(codes=burnable, code=lambda cell, codes=burnable: int(codes[cell[1], cell[0]]))
+        state = SymbolicState(fires={0: FireState(cells=((4, 4),))}, ground=cast("Any", ground))
+        assert firebreaks._is_enclosed(mission, state, 0, ring) == (gap is None)
+
+
+@pytest.mark.parametrize("level", ["suppress_fire_contain", "rescue_civilians_known_location_small"])
+def test_plans_and_options_know_nothing_of_the_place_in_the_team(level: str) -> None:
+    """All start on one cell, so all of a kind are offered the same: who does what is for the method to decide."""
+    world = make(level, 1, 100, {})
+    offers: dict[str, set[str]] = {}
+    for agent, kind in world.spec.kinds.items():
+        view = world.view(agent)
+        plans = [
+            [list(map(str, plan.actions)) for plan in world.domain.candidate_plans(goal, agent, view.known)]
+            for goal in (*view.goals, None)
+            if goal is None or kind in goal.kinds
+        ]
+        offers.setdefault(kind, set()).add(str((plans, list(map(str, view.options)))))
+    assert {kind: len(offered) for kind, offered in offers.items()} == dict.fromkeys(offers, 1)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -150,7 +200,7 @@ def test_every_verb_has_its_measures() -> None:
 @given(st.integers(0, 200))
 def test_a_firebreak_is_closed_and_keeps_the_fire_inside(seed: int) -> None:
     here = make("suppress_fire_contain", seed, 100, {})
-    ring = candidate_plans.firebreak(here.domain.mission, here.view("firefighter_1").state, 0)
+    ring = firebreaks.firebreak(here.domain.mission, here.view("firefighter_1").state, 0)
     assert ring is not None
     cells, fire = set(ring.cells), here.incident.instance.fire
     assert fire is not None
@@ -165,7 +215,7 @@ def test_a_firebreak_is_closed_and_keeps_the_fire_inside(seed: int) -> None:
     xs, ys = zip(*ring.cells, strict=True)
     assert all(min(xs) <= x <= max(xs) and min(ys) <= y <= max(ys) for x, y in inside)
     assert len(inside) < size * size / 2
-    shares = candidate_plans.divide_cells(
+    shares = heuristic.divide_cells(
         ring.uncut, list(here.spec.agents), here.domain.mission, here.view("firefighter_1").state
     )
     given_out = [cell for share in shares.values() for cell in share]

@@ -108,7 +108,7 @@ def test_who_dies_in_a_fire_of_the_script_is_burnt() -> None:
     )  # fmt: skip
     report = here.step({"firefighter_1": Action("move_to", ((20, 20),))})
     assert report.gone == {"firefighter_1": "burnt", "firefighter_2": "burnt"}
-    assert report.outcomes["firefighter_1"].reason == "burnt"
+    assert report.outcomes["firefighter_1"].word == "burnt"
 
 
 # ---- the ground
@@ -171,12 +171,12 @@ def test_a_map_of_ones_own_costs_what_was_seen() -> None:
 
 def test_texts_tell_only_of_mates_in_sight() -> None:
     here = world(Team(2), "contain", spawn=(5, 5), fire=Cell(30, 30), trees=0, options=ALONE)
-    assert "firefighter_2 (firefighter)" in here.view("firefighter_1").text()
+    assert "firefighter_2 at (5, 5), right here" in here.view("firefighter_1").text()
     here.step({"firefighter_2": Action("move_to", ((17, 5),))})
-    assert "No team-mate is near me." in here.view("firefighter_1").text()
+    assert "No teammate is known of." in here.view("firefighter_1").text()
     here = world(Team(2), "contain", spawn=(5, 5), fire=Cell(30, 30), trees=0)
     here.step({"firefighter_2": Action("move_to", ((17, 5),))})
-    assert "firefighter_2 (firefighter)" in here.view("firefighter_1").text()  # the team knows
+    assert "firefighter_2 at (17, 5), 12 cells to the east" in here.view("firefighter_1").text()  # the team knows
 
 
 def test_who_dies_out_of_sight_is_missed_by_nobody() -> None:

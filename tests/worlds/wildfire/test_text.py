@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from teamworld.errors import UserError
 from teamworld.worlds.wildfire import observe, physics, text
+from teamworld.worlds.wildfire.briefing import task_text
 from teamworld.worlds.wildfire.levels import Team, instance_for
 from teamworld.worlds.wildfire.observe import Observation
 from teamworld.worlds.wildfire.physics import ScoreName
 from teamworld.worlds.wildfire.state import BULLDOZER, DESTROYED, FIREFIGHTER
-from teamworld.worlds.wildfire.text import DIRECTIONS, AgentSituation, NearbyTeammate, Weather, task_text
+from teamworld.worlds.wildfire.text import DIRECTIONS, AgentSituation, NearbyTeammate, Weather
 from tests.worlds.wildfire.maps import flat
 from tests.worlds.wildfire.test_observe import busy
 from tests.worlds.wildfire.test_sightings import send, started
@@ -25,9 +26,9 @@ from tests.worlds.wildfire.test_sightings import send, started
 @pytest.mark.parametrize(
     ("level", "score", "prices"),
     [
-        ("suppress_fire_contain", "reference", (1, 1, 10, None, 20, 20)),
-        ("suppress_fire_contain", "burnt", (1, 0, 10, None, 20, 20)),
-        ("suppress_fire_extinguish", "reference", (1, 1, 10, None, 20, None)),
+        ("suppress_fire_contain", "reference", (1, 1, None, None, 20, 20)),
+        ("suppress_fire_contain", "burnt", (1, 0, None, None, 20, 20)),
+        ("suppress_fire_extinguish", "reference", (1, 1, None, None, 20, None)),
         ("full_game", "reference", (1, 1, 10, 100, 20, 20)),
         ("scout_fire_small", "reference", (None,) * 6),
     ],
@@ -92,8 +93,8 @@ def test_what_is_no_window_is_told(window: np.ndarray, words: str) -> None:
 
 
 NOTHING = (
-    "I see no fire. I see no civilian. I see no water. I see no building. Not yet seen for the most part: north, "
-    "north-east, east, south-east, south, south-west, west, north-west. No team-mate is near me."
+    "I see no fire. I see no civilian. I see no water. I see no building. Not yet seen for the most part: on all "
+    "sides. No team-mate is near me."
 )
 
 

@@ -146,13 +146,13 @@ def test_a_way_may_lead_to_the_corner_but_not_beyond() -> None:
     here = world(Team(1), target=FAR, clusters=(FAR,))
     assert until(here, "firefighter_1", "move_to((0, 0))")[0].outcomes["firefighter_1"].status == "done"
     report = do(here, firefighter_1="move_to((40, 0))")
-    assert (report.outcomes["firefighter_1"].legal, report.outcomes["firefighter_1"].reason) == (False, "illegal")
-    assert here.view("firefighter_1").history[-1].reason == "illegal"
+    assert (report.outcomes["firefighter_1"].legal, report.outcomes["firefighter_1"].word) == (False, "illegal")
+    assert here.view("firefighter_1").history[-1].word == "illegal"
     assert here.view("firefighter_1").facts.value("firefighter_1", "AT") == (0, 0)
 
 
 def test_cutting_takes_a_step_a_tree() -> None:
-    here = world(Team(1), trees=3, target=FAR, clusters=(FAR,))
+    here = world(Team(1), "contain", trees=3, fire=FAR)
     assert until(here, "firefighter_1", "cut(2)")[1] == 2
     assert here.view("firefighter_1").facts.value("firefighter_1", "TREES") == 1
     assert until(here, "firefighter_1", "cut_all()")[1] == 1
@@ -160,7 +160,7 @@ def test_cutting_takes_a_step_a_tree() -> None:
 
 
 def test_an_order_that_is_given_again_lets_the_action_run_on() -> None:
-    here = world(Team(1), trees=3, target=FAR, clusters=(FAR,))
+    here = world(Team(1), "contain", trees=3, fire=FAR)
     reports = [do(here, firefighter_1="cut_all()") for _ in range(3)]
     assert [report.outcomes["firefighter_1"].status for report in reports] == ["running", "running", "done"]
     assert {report.outcomes["firefighter_1"].start for report in reports} == {0}
@@ -255,7 +255,7 @@ def test_the_careful_go_round_the_fire_and_the_others_die_in_it() -> None:
         report, _ = until(here, "firefighter_1", "move_to((35, 6))")
         assert (report.gone == {}) is careful
         if not careful:
-            assert report.outcomes["firefighter_1"].reason == report.gone["firefighter_1"] == "burnt"
+            assert report.outcomes["firefighter_1"].word == report.gone["firefighter_1"] == "burnt"
             with pytest.raises(UserError, match="it is gone"):
                 here.view("firefighter_1")
 
@@ -331,7 +331,7 @@ def test_whoever_runs_to_and_fro_before_a_ring_of_fire_gives_up(agent: str, orde
     here = burning(ring, spawn=(30, 5))
     report, steps = until(here, agent, order)
     outcome = report.outcomes[agent]
-    assert (outcome.status, outcome.reason, outcome.constraint) == ("failed", "no_way", "spatial")
+    assert (outcome.status, outcome.word, outcome.constraint) == ("failed", "no_way", "spatial")
     assert steps <= 2 * DETOUR
     assert not report.gone
 

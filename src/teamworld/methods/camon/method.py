@@ -1,8 +1,8 @@
 """The protocol of CAMON (arXiv 2407.00632) as CREW-Wildfire runs it: leadership moves with the conversation.
 
-The first agent leads. The leader alone reads the shared record of what all perceive, do and did. When it is idle it
-plans for itself, and may order others to do something else. Another agent that is idle proposes what it would do; the
-leader reviews the proposal, and its word holds. Then the proposer leads.
+The first agent leads. The leader alone reads the shared record of what all know, do and did. When it is idle it plans
+for itself, and may order others to do something else. Another agent that is idle proposes what it would do; the leader
+reviews the proposal, and its word holds. Then the proposer leads.
 """
 
 from __future__ import annotations
@@ -11,27 +11,29 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from teamworld.language import AgentId, GoalId, Plan
+from teamworld.language import Action, AgentId, GoalId, Plan
 from teamworld.methods.camon.options import VARIANTS, CamonOptions
-from teamworld.methods.camon.questions import LONGEST, LeaderPlan, LeaderRecord, Order, Propose, Review, ReviewProposal
+from teamworld.methods.camon.questions import LONGEST, LeaderPlan, Order, Propose, Review, ReviewProposal
+from teamworld.methods.common.answers import meant
+from teamworld.methods.common.knowledge import AgentKnowledge, Line, list_teammates
 from teamworld.methods.common.perception import Perceive, describe_views
-from teamworld.methods.common.prompt_context import AgentRecord, team_by_kind
 from teamworld.methods.common.single_action import aims_of, confirm_goal, decide_action, translate_action
+from teamworld.methods.common.team_record import Member, OrderBook, TeamRecord, one_option
 from teamworld.methods.common.translation import Translate
 from teamworld.methods.contract import Act, Briefing, Choice, Decision, DecisionContext, Message, Method
+from teamworld.record import QuestionSkipped
 
 #: Messages that a prompt shows: a busy leader hears many.
-HEARD = 10
+HEARD = 6
 #: Void orders that a leader is told of: an answer may hold any number.
 TOLD = 10
 
 
 @dataclass
 class _Turn:
-    """One timestep's decisions as they come about."""
+    """One step's decisions as they come about."""
 
     context: DecisionContext
-    idle: tuple[AgentId, ...]
     scenes: Mapping[AgentId, str]
     decisions: dict[AgentId, Decision] = field(default_factory=dict)
 
@@ -67,8 +69,9 @@ class Camon(Method):
         self.leader = briefing.agents[0]
         self._aims: dict[AgentId, GoalId | None] = {}
         self._ignored: defaultdict[AgentId, list[str]] = defaultdict(list)
-        self._heard: defaultdict[AgentId, list[Message]] = defaultdict(list)
+        self._said: defaultdict[AgentId, list[Line]] = defaultdict(list)
         self._latest: defaultdict[AgentId, int] = defaultdict(lambda: -1)
+        self._orders = OrderBook(self._options.window)
 
     def watch(self, context: DecisionContext) -> Collection[AgentId]:
         """Where all perceive at every step, so do busy agents; what they do runs on."""
@@ -78,13 +81,17 @@ class Camon(Method):
     async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
         """Let the idle agents settle in turn what they do: each may be ordered something before its turn comes."""
         idle = tuple(agent for agent in context.free if agent not in context.running)
-        turn = _Turn(context, idle, await describe_views(context, self._options.perceive, idle))
+        scenes = await describe_views(context, self._options.perceive, idle, self._domain, self._spec)
+        turn = _Turn(context, scenes)
         for agent in idle:
             if agent in turn.decisions:
                 continue
             self._succeed(context)
             if agent == self.leader:
                 await self._lead(turn, agent)
+            elif (only := one_option(self._know(turn, agent))) is not None:
+                context.note(QuestionSkipped(agent=agent, purpose=Propose.kind, cause="one option"))
+                await self._settle(turn, agent, agent, only, None, "one option")
             else:
                 await self._propose(turn, agent)
                 self.leader = agent
@@ -98,56 +105,64 @@ class Camon(Method):
         if self.leader not in able:
             self.leader = able[0]
 
+    # ---- what is said
+
     def _listen(self, context: DecisionContext) -> None:
-        """Keep what reached each agent, until it is next asked what it does itself."""
+        """Keep what reached each agent."""
         for agent in context.views:
             new = [message for message in context.inbox(agent) if message.id > self._latest[agent]]
             if new:
                 self._latest[agent] = new[-1].id
-                self._heard[agent] = [*self._heard[agent], *new][-HEARD:]
+                self._keep(agent, new)
+
+    def _keep(self, agent: AgentId, messages: Sequence[Message]) -> None:
+        lines = [Line(msg.t, msg.sender, msg.recipients, msg.text) for msg in messages]
+        self._said[agent] = [*self._said[agent], *lines][-HEARD:]
+
+    def _tell(
+        self, context: DecisionContext, sender: AgentId, act: Act, text: str, goal: GoalId | None, to: AgentId
+    ) -> None:
+        """Say something to one agent; the sender remembers what it said."""
+        message = Message(sender, act, text, goal, recipients=(to,), t=context.t)
+        context.post(message)
+        self._keep(sender, [message])
+
+    # ---- turns
 
     async def _lead(self, turn: _Turn, leader: AgentId) -> None:
-        question = LeaderPlan(leader, dict(turn.context.views), self._record(turn, leader))
-        self._heard[leader] = []
+        views, me = dict(turn.context.views), self._know(turn, leader)
+        question = LeaderPlan(leader, views, me, self._record(turn), tuple(self._ignored[leader]), self._options.orders)
         answer = await turn.context.ask(question)
-        await self._settle(turn, leader, answer.action, answer.goal, "leads")
+        await self._settle(turn, leader, leader, answer.action, answer.goal, "leads")
         await self._order(turn, leader, answer.orders)
 
     async def _propose(self, turn: _Turn, agent: AgentId) -> None:
         context, leader = turn.context, self.leader
         self._listen(context)
-        record = AgentRecord(
-            domain=self._domain,
-            team=team_by_kind(self._spec, context.views),
-            scenes=turn.scenes,
-            aim=self._aims.get(agent),
-            past=self._options.past,
-        )
-        views, heard = {agent: context.views[agent]}, tuple(self._heard[agent])
-        question = Propose(agent, views, record, leader, heard, self._options.review)
-        self._heard[agent] = []
-        proposal = await context.ask(question)
+        me, views = self._know(turn, agent), {agent: context.views[agent]}
+        proposal = await context.ask(Propose(agent, views, me, leader, self._options.review))
         goal = confirm_goal(proposal.goal, [context.views[agent]])
-        text = f"I propose {proposal.action}"[:LONGEST] + f". {proposal.reason}".rstrip()
-        context.post(Message(agent, "propose", text, goal, recipients=(leader,)))
+        text = f"I propose {proposal.action}"[:LONGEST] + f". {meant(proposal.message)}".rstrip()
+        before = self._know(turn, leader)  # the proposal stands in its review, and later in what was said
+        self._tell(context, agent, "propose", text, goal, leader)
         if not self._options.review:
-            await self._settle(turn, agent, proposal.action, goal, "proposed")
+            await self._settle(turn, agent, agent, proposal.action, goal, "proposed")
             return
-        record_of_team = self._record(turn, leader)
-        review = await context.ask(ReviewProposal(leader, dict(context.views), record_of_team, agent, proposal))
-        await self._reviewed(turn, leader, agent, review)
+        known = (before, self._record(turn), tuple(self._ignored[leader]), self._options.orders)
+        review = await context.ask(ReviewProposal(leader, dict(context.views), *known, me, proposal))
+        self._listen(context)
+        self._reviewed(turn, leader, agent, review)
         if review.decision == "ACCEPT":
-            await self._settle(turn, agent, proposal.action, proposal.goal, "accepted")
+            await self._settle(turn, agent, agent, proposal.action, proposal.goal, "accepted")
         else:
-            await self._settle(turn, agent, review.action, review.goal, "rejected")
+            await self._settle(turn, leader, agent, review.action, review.goal, "rejected")
         await self._order(turn, leader, review.orders, agent)
 
-    async def _reviewed(self, turn: _Turn, leader: AgentId, agent: AgentId, review: Review) -> None:
+    def _reviewed(self, turn: _Turn, leader: AgentId, agent: AgentId, review: Review) -> None:
         """Say the leader's word where there is one to say."""
-        if review.message.strip():
+        if (text := meant(review.message)) != "":
             act: Act = "accept" if review.decision == "ACCEPT" else "reject"
-            goal = confirm_goal(review.goal, turn.context.views.values())
-            turn.context.post(Message(leader, act, review.message, goal, recipients=(agent,)))
+            self._tell(turn.context, leader, act, text, confirm_goal(review.goal, turn.context.views.values()), agent)
 
     async def _order(
         self, turn: _Turn, leader: AgentId, orders: Sequence[Order], proposer: AgentId | None = None
@@ -160,18 +175,16 @@ class Camon(Method):
             view = turn.context.views.get(order.agent)
             action = None
             if why is None and view is not None:
-                action = await translate_action(
-                    turn.context, order.agent, order.action, self._domain, self._options.translate
-                )
+                me = self._know(turn, order.agent)
+                action = await translate_action(turn.context, me, order.action, self._options.translate, listed=False)
                 why = None if action is not None and view.check(action).ok else "it cannot do that now"
-            if why is not None or view is None:
+            if why is not None or view is None or action is None:
                 ignored[f"{order.agent}: {why}"] = None
                 continue
             ordered.add(order.agent)
             goal = confirm_goal(order.goal, turn.context.views.values())
-            turn.context.post(Message(leader, "request", order.message, goal, recipients=(order.agent,)))
-            running = turn.context.running.get(order.agent)
-            turn.decisions[order.agent] = decide_action(action, view, running, goal, "ordered")
+            self._tell(turn.context, leader, "request", meant(order.message), goal, order.agent)
+            await self._settle(turn, leader, order.agent, action, goal, "ordered")
         self._ignored[leader] = list(ignored)[:TOLD]
 
     def _void(self, turn: _Turn, leader: AgentId, order: Order, proposer: AgentId | None) -> str | None:
@@ -180,27 +193,52 @@ class Camon(Method):
             return "there is no such agent"
         if order.agent in (leader, proposer):
             return "its action stands beside the orders"
-        if not order.action.strip() or not order.message.strip():
+        if not meant(order.action) or not meant(order.message):
             return "an order has an action and a message"
         return None if order.agent in turn.orderable else "it takes no orders now"
 
-    async def _settle(self, turn: _Turn, agent: AgentId, text: str, goal: GoalId | None, cause: str) -> None:
-        action = await translate_action(turn.context, agent, text, self._domain, self._options.translate)
-        goal = confirm_goal(goal, turn.context.views.values())
-        turn.decisions[agent] = decide_action(action, turn.context.views[agent], None, goal, cause)
+    async def _settle(
+        self, turn: _Turn, by: AgentId, agent: AgentId, what: str | Action, goal: GoalId | None, cause: str
+    ) -> None:
+        """Decide what an agent does.
 
-    def _record(self, turn: _Turn, leader: AgentId) -> LeaderRecord:
-        """Return what every question to the leader shows it beside the views."""
-        self._listen(turn.context)
-        return LeaderRecord(
-            domain=self._domain,
-            team=team_by_kind(self._spec, turn.context.views),
-            scenes=turn.scenes,
-            running=turn.running,
-            aims=dict(self._aims),
-            members=turn.orderable,
-            past=self._options.past,
-            heard=tuple(self._heard[leader]),
-            ignored=tuple(self._ignored[leader]),
-            orders=self._options.orders,
+        Args:
+            turn: The decisions of this step.
+            by: Who chose it.
+            agent: Who does it.
+            what: An action, or words for one, read by the agent's list.
+            goal: What it is for.
+            cause: How it came about.
+        """
+        context, me = turn.context, self._know(turn, agent)
+        action = (
+            what if isinstance(what, Action) else await translate_action(context, me, what, self._options.translate)
         )
+        goal = confirm_goal(goal, context.views.values())
+        running = context.running.get(agent)
+        decision = decide_action(action, context.views[agent], running, goal, cause)
+        turn.decisions[agent] = decision
+        plan = decision.plan if isinstance(decision, Choice) else running
+        if plan is not None:
+            self._orders.give(context.views[agent], by, str(plan.actions[0]), plan.goal, running)
+
+    # ---- what is known
+
+    def _know(self, turn: _Turn, agent: AgentId) -> AgentKnowledge:
+        """Return what an agent knows itself."""
+        view, running = turn.context.views[agent], turn.running.get(agent)
+        return AgentKnowledge(
+            view,
+            self._domain,
+            self._spec,
+            list_teammates(self._spec, agent, turn.context.team),
+            running=running,
+            commitment=confirm_goal(self._aims.get(agent), [view]) if running is None else running.goal,
+            said=tuple(self._said[agent]),
+            scene=turn.scenes.get(agent),
+        )
+
+    def _record(self, turn: _Turn) -> TeamRecord:
+        """Return the shared record."""
+        known = [self._know(turn, agent) for agent in turn.context.views]
+        return TeamRecord(tuple(Member(me, me.agent in turn.orderable, self._orders.of(me)) for me in known))

@@ -15,7 +15,7 @@ class CamonOptions(InWords):
 
     review: bool = Field(default=True, description="whether the leader reviews proposals")
     orders: bool = Field(default=True, description="whether the leader may give orders to others")
-    past: int = Field(default=10, ge=0, description="finished actions that a prompt shows of each agent")
+    window: int = Field(default=5, ge=0, description="last orders of each agent that the leader reads")
 
 
 VARIANTS: Mapping[str, Variant] = {

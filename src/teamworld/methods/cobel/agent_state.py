@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import fsum
 from typing import Final
 
 import numpy as np
 
-from teamworld.language import Action, AgentId, Fact, GoalId, RuleSet
+from teamworld.language import Action, AgentId, Entity, Fact, GoalId, Plan, RuleSet, plain
 from teamworld.methods.cobel.beliefs import BeliefEntry, BeliefStore
 from teamworld.methods.cobel.situation import Announcement, BeliefUpdate, CobelOptions, Situation, Subplan
 from teamworld.methods.contract import Message
+from teamworld.planning.fetch import held_things, wanted_kind
 from teamworld.record import Believe, HeldBelief
-from teamworld.worlds.contract import ImpossibleFacts, Outcome, View
+from teamworld.worlds.contract import WAIT, ImpossibleFacts, Outcome, View, WorldSpec
 
 #: Probability that a teammate holds what it neither saw nor was told.
 LACKING: Final = 0.05
@@ -23,6 +24,12 @@ LACKING: Final = 0.05
 CHAT: Final = 30
 #: Steps beyond its estimate after which an announced plan is over.
 SLACK: Final = 3
+#: Steps for which what failed, or changed nothing, is not tried again where nothing about it has changed.
+VAIN: Final = 12
+#: What worlds say of an action that another one took the place of: that is no failure.
+INTERRUPTED: Final = "interrupted"
+#: Steps that a teammate in sight loses on the way to what it announced from which on it is taken to do something else.
+ASTRAY: Final = 3.0
 #: Share of a teammate's lost steps that still counts a step later: it may have changed its intent.
 FADING: Final = 0.8
 
@@ -49,14 +56,25 @@ class AgentState:
     """Tick at which it last warned a teammate."""
     deferred: bool = False
     """It has left its message to a teammate who can say the same."""
+    has_turned: bool = False
+    """It has told a plan while an action of another one runs: that must not go on."""
     waited: bool = False
     """It did so in the cycle before, and nobody spoke: now it speaks itself."""
     subplan: Subplan | None = None
-    subplan_start: int = 0
+    former: Subplan | None = None
+    """The subplan that it gave up last, until it has another one."""
+    given_up: str = ""
+    """Why, in words."""
+    judged: Hashable = None
+    """What it assessed last, where that led to no message."""
+    vain: dict[Action, tuple[int, Hashable]] = field(default_factory=dict)
+    """What failed or changed nothing: until which step, and what it knew about it then."""
+    subplan_past: int = 0
+    """Actions that had ended when it took up its subplan."""
     subplan_actions: int = 0
-    """Actions that it took under its subplan."""
+    """Actions that it began under its subplan."""
     last_goal: GoalId | None = None
-    """What its last action was for."""
+    """What the subplan of its last action was for."""
     committed: GoalId | None = None
     """What it told the others that it does."""
     sent: int = 0
@@ -66,7 +84,13 @@ class AgentState:
     """Whether it has sent a message on a passive plan since it last planned actively."""
     known_goals: Hashable = None
     """What it knew of goals when it decided last."""
+    planned_on: frozenset[str] = frozenset()
+    """What it knew of goals and their things when it made its subplan."""
+    own_things: set[Entity] = field(default_factory=set)
+    """What it held then."""
     regrets: defaultdict[AgentId, dict[Action, float]] = field(default_factory=lambda: defaultdict(dict))
+    _begun: tuple[Action, Hashable] | None = None
+    _ended: int = 0
     _costs: dict[AgentId, tuple[int, dict[Action, int]]] = field(default_factory=dict)
     _declared: dict[AgentId | None, dict[Fact, tuple[float, str]]] = field(default_factory=dict)
 
@@ -75,8 +99,39 @@ class AgentState:
     def observe(self, view: View, team: Mapping[AgentId, str]) -> None:
         """Write down what is seen, and what teammates' steps say of their intents."""
         self.store.observe(view)
+        self._observe_own_failures(view)
         if self.options.foresee:
             self._observe_steps(view, team)
+
+    def _observe_own_failures(self, view: View) -> None:
+        """Remember what failed or changed nothing, for as long as nothing about it changes."""
+        self.vain = {
+            action: entry
+            for action, entry in self.vain.items()
+            if view.t < entry[0] and entry[1] == self._concerning(action, view)
+        }
+        ended, self._ended = self._ended, len(view.history)
+        for outcome in view.history[ended:]:
+            state = self._concerning(outcome.action, view)
+            idle = outcome.status == "done" and self._begun == (outcome.action, state)
+            if (outcome.status == "failed" and outcome.word != INTERRUPTED) or (
+                idle and self._changes(outcome.action, view)
+            ):
+                self.vain[outcome.action] = view.t + VAIN, state
+
+    def begin(self, action: Action, view: View) -> None:
+        """Note what was known about an action when it began."""
+        self._begun = action, self._concerning(action, view)
+
+    def _concerning(self, action: Action, view: View) -> Hashable:
+        """Return what is known about the agent and about what an action names."""
+        about = {self.agent, *(arg for arg in action.args if isinstance(arg, Entity))}
+        return frozenset(fact for fact in view.known if fact.subject in about or fact.value in about)
+
+    def _changes(self, action: Action, view: View) -> bool:
+        """Return whether an action is expected to change anything."""
+        then = self.store.domain.predict(self.agent, action, view.known)
+        return action != WAIT and then.items != view.known.items
 
     def _observe_steps(self, view: View, team: Mapping[AgentId, str]) -> None:
         """Add up the steps that the way of each teammate in sight lost for each action."""
@@ -122,11 +177,17 @@ class AgentState:
         """Take in what a message says of the world, and its plan."""
         source = f"message:{message.id}"
         trust = self.options.trust
-        entries = (BeliefEntry(fact, trust, message.t, "told", (source,)) for fact in update.beliefs)
+        entries = (
+            BeliefEntry(fact, trust, min(message.t, update.since.get(fact, message.t)), "told", (source,))
+            for fact in update.beliefs
+        )
         self.store.hear(entries, view)
         if update.plan is not None and update.plan.actions:
-            self.announced[message.sender] = self.announce(message.sender, update.plan, message.t, view)
+            plan = self.announce(message.sender, update.plan, message.t, view)
+            first = plan.first if update.first is None else update.first
+            self.announced[message.sender] = plan._replace(first=first, asks=update.asks)
             self.announced_since.add(message.sender)
+            self.regrets[message.sender] = {}  # what it did before says nothing of a new plan
 
     def ascribe(self, teammate: AgentId, update: BeliefUpdate, t: int) -> None:
         """Take in what a teammate knows after the dialogue."""
@@ -140,11 +201,42 @@ class AgentState:
     def announce(self, agent: AgentId, subplan: Subplan, t: int, view: View) -> Announcement:
         """Return the announcement of a subplan, with its estimated steps."""
         options = subplan.options(agent, self.store.domain, self.store.facts(view))
-        return Announcement(subplan, t, max(1, sum(option.steps for option in options)))
+        first = options[0].steps if options else 1
+        return Announcement(subplan, t, max(1, sum(option.steps for option in options)), first)
 
-    def take_up(self, subplan: Subplan, t: int) -> None:
+    def take_up(self, subplan: Subplan, view: View) -> None:
         """Begin a subplan."""
-        self.subplan, self.subplan_start, self.subplan_actions = subplan, t, 0
+        self.subplan, self.subplan_past, self.subplan_actions = subplan, len(view.history), 0
+        self.former, self.given_up = None, ""
+        self.own_things = set(held_things(self.agent, view.known, self.store.words.held))
+        self.planned_on = self._of_goals(view)
+
+    def give_up(self, why: str) -> None:
+        """Drop the subplan, and remember why, in words."""
+        if self.subplan is not None:
+            self.former, self.given_up = self.subplan, why
+        self.subplan = None
+
+    def reconsidered(self, view: View) -> None:
+        """Note that it keeps to its subplan knowing what it knows now."""
+        self.planned_on = self._of_goals(view)
+
+    def _of_goals(self, view: View) -> frozenset[str]:
+        """Return what is known of the goals and where their things are, in plain names.
+
+        What the agent holds, or held when it made its subplan, it moves itself: that is no news.
+        """
+        words, facts = self.store.words, self.store.facts(view)
+        wanted = {goal.thing for goal in view.goals}
+        kinds = {wanted_kind(goal) for goal in view.goals}
+        where = {fact.value: fact for fact in facts.about(words.held) if isinstance(fact.value, Entity)}
+        own = {thing for thing, fact in where.items() if fact.subject == self.agent} | self.own_things
+        places = (words.room, words.container, words.surface)
+        where |= {fact.subject: fact for fact in facts if fact.predicate in places and isinstance(fact.subject, Entity)}
+        subjects = (fact.subject for fact in facts if isinstance(fact.subject, Entity))
+        things = [thing for thing in subjects if thing not in own and (thing in wanted or thing.kind in kinds)]
+        known = (plain(where[thing]) if thing in where else f"you know of {plain(thing)}" for thing in things)
+        return frozenset((*known, *(f"{goal.id} is {goal.state}" for goal in view.goals if goal.state != "open")))
 
     def prune(self, view: View, team: Collection[AgentId]) -> None:
         """Forget announced plans of lost teammates, and those that are over by their time or with their goal."""
@@ -154,25 +246,27 @@ class AgentState:
             is_late = view.t - plan.t > plan.steps + SLACK
             return is_late or states.get(plan.subplan.goal or "", "open") != "open"
 
-        self.announced = {who: plan for who, plan in self.announced.items() if who in team and not is_over(plan)}
+        def is_astray(who: AgentId, plan: Announcement) -> bool:
+            """Return whether the agent sees a teammate go another way."""
+            lost = self.regrets[who] if who in self._costs and plan.t < view.t else {}
+            return any(lost.get(action, 0.0) >= ASTRAY for action in plan.subplan.actions[:1])
+
+        self.announced = {
+            who: plan
+            for who, plan in self.announced.items()
+            if who in team and not is_over(plan) and not is_astray(who, plan)
+        }
         if self.own_announcement is not None and is_over(self.own_announcement):
             self.own_announcement = None
-
-    def _yields_to(self, team: Sequence[AgentId]) -> frozenset[AgentId]:
-        """Return who announced before it, or at the same time and comes first in the team."""
-        if self.own_announcement is None or self.subplan != self.own_announcement.subplan:
-            return frozenset(self.announced)
-        order = {agent: place for place, agent in enumerate(team)}
-        own = self.own_announcement.t, order[self.agent]
-        theirs = {who: (plan.t, order.get(who, len(order))) for who, plan in self.announced.items()}
-        return frozenset(who for who, place in theirs.items() if place < own)
 
     def may_speak(self) -> bool:
         """Return whether its own cap leaves it a message."""
         said = {"none": 0, "episode": self.sent, "streak": self.streak}[self.options.cap]
         return said < self.options.most
 
-    def situation(self, view: View, task: str, team: Mapping[AgentId, str]) -> Situation:
+    def situation(
+        self, view: View, spec: WorldSpec, team: Mapping[AgentId, str], running: Plan | None = None
+    ) -> Situation:
         """Return what its operations may use now."""
         self.prune(view, team)
         facts = view.known if self.options.store == "text" else self.store.facts(view)
@@ -183,7 +277,7 @@ class AgentState:
             view=view,
             domain=self.store.domain,
             options=self.options,
-            task=task,
+            spec=spec,
             team=team,
             rules=self.rules,
             facts=facts,
@@ -192,17 +286,25 @@ class AgentState:
             chat=tuple(self.chat),
             announced=dict(self.announced),
             own_announcement=self.own_announcement,
-            yields_to=self._yields_to(tuple(team)),
             regrets=self.regrets,
             subplan=self.subplan,
-            outcomes=() if self.subplan is None else tuple(filter(self._is_of_subplan, view.history)),
+            former=self.former,
+            given_up=self.given_up,
+            running=running,
+            vain={action: until for action, (until, _) in self.vain.items()},
+            news=tuple(sorted(self._of_goals(view) - self.planned_on)) if self.subplan is not None else (),
+            outcomes=self._outcomes(view),
             last_goal=self.last_goal,
             last_met=self.store.last_met,
             inferred=frozenset(inferred),
         )
 
-    def _is_of_subplan(self, outcome: Outcome) -> bool:
-        return outcome.start >= self.subplan_start and outcome.action.verb != "talk"
+    def _outcomes(self, view: View) -> tuple[Outcome, ...]:
+        """Return what ended under the subplan, also if it ran before; not what gave way to another action."""
+        if self.subplan is None:
+            return ()
+        ended = view.history[self.subplan_past :]
+        return tuple(outcome for outcome in ended if outcome.action.verb != "talk" and outcome.word != INTERRUPTED)
 
     # ---- on record
 

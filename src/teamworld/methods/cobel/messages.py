@@ -9,12 +9,31 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from math import fsum
-from typing import Final
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
-from teamworld.language import Action, AgentId, Entity, Fact, Facts, ParseError, parse_action
+from teamworld.language import (
+    Action,
+    AgentId,
+    Entity,
+    Fact,
+    Facts,
+    ParseError,
+    Schema,
+    parse_action,
+    plain,
+    read_belief,
+    written_names,
+)
 from teamworld.methods.cobel.beliefs import LIKELY
-from teamworld.methods.cobel.planning import expect_alone, prior
-from teamworld.methods.cobel.prospects import first_actions
+from teamworld.methods.cobel.planning import (
+    announced_intents,
+    expect_alone,
+    prior,
+    steps_to_goal,
+    teammate_prospects,
+)
+from teamworld.methods.cobel.prospects import Prospect, first_actions, outlook
 from teamworld.methods.cobel.situation import Assessment, BeliefUpdate, Intent, MessageDraft, Situation, Subplan
 from teamworld.methods.contract import Message
 from teamworld.planning.fetch import wanted_kind
@@ -28,58 +47,181 @@ WARNED_AHEAD: Final = 30
 #: Steps that are lost with an agent that is lost: more than any message costs.
 LOST: Final = 1000.0
 
-_PLAN = re.compile(r"I will: (.{1,400}?)\.(?:\s|$)")
+_FACTS = re.compile(r"(?:I know|Facts): (.{1,4000}?)\.(?:\s|$)")
+_PLAN = re.compile(r"I will: (.{1,400}?)(?:, there in (\d{1,4}) steps?)?\.(?:\s|$)")
+_ASK = re.compile(r"I ask ([\w, ]{1,400}): (.{1,400}?)\.(?:\s|$)")
+_SINCE = re.compile(r"\s*\(step (\d{1,6})\)\s*$")
 
 
 # ---- what is read: the zero-order and the first-order update
 
 
 def read_messages(situation: Situation, teammate: AgentId, said: Iterable[Message]) -> BeliefUpdate:
-    """Return the facts of some messages, and a teammate's last plan, which is no fact."""
-    facts, plan = dict[Fact, None](), None
+    """Return the facts that some messages state, and a teammate's last plan, which is no fact."""
+    schema, facts, since = situation.rules.schema, dict[Fact, None](), dict[Fact, int]()
+    plan, first, asks = None, None, dict[AgentId, Subplan]()
     for message in said:
-        facts.update(dict.fromkeys(fact for fact in message.facts if situation.rules.schema.statable(fact)))
+        for fact, step in read_facts(message.text, schema):
+            facts[fact] = None
+            if step is not None:
+                since[fact] = step
         if message.sender == teammate:
-            plan = read_plan(message) or plan
-    return BeliefUpdate(tuple(facts), plan)
+            announced = read_plan(message, schema)
+            if announced is not None:
+                plan, first, asks = announced, read_steps_to_go(message), read_asks(message, schema)
+    return BeliefUpdate(tuple(facts), plan, first, asks, since)
 
 
-def read_plan(message: Message) -> Subplan | None:
+def read_facts(text: str, schema: Schema) -> list[tuple[Fact, int | None]]:
+    """Return the facts that a text states in the form of ``word_message``, each with the step that it names."""
+    facts = []
+    for part in (part for match in _FACTS.finditer(text) for part in match[1].split("; ")):
+        line, step = split_step(part)
+        try:
+            fact = read_belief(f"{schema.agents[0]} BELIEVE {written_names(line, schema.kinds)}", schema, (), (0,)).fact
+        except (ParseError, ValueError):
+            continue
+        facts.append((fact, step))
+    return facts
+
+
+def split_step(line: str) -> tuple[str, int | None]:
+    """Return a line without the step that it names at its end, and that step: ``(step 12)``."""
+    when = _SINCE.search(line)
+    return (line, None) if when is None else (line[: when.start()], int(when[1]))
+
+
+def read_plan(message: Message, schema: Schema) -> Subplan | None:
     """Return the plan that a message announces in the form of ``word_message``, if any."""
     match = _PLAN.search(message.text)
-    if match is None:
-        return None
+    actions = None if match is None else _read_actions(match[1], schema)
+    return Subplan(actions, message.goal) if actions else None
+
+
+def read_steps_to_go(message: Message) -> int | None:
+    """Return how many steps a message says its sender needs to where its plan begins."""
+    match = _PLAN.search(message.text)
+    return int(match[2]) if match is not None and match[2] is not None else None
+
+
+def read_asks(message: Message, schema: Schema) -> dict[AgentId, Subplan]:
+    """Return what a message asks others to do."""
+    asks = dict[AgentId, Subplan]()
+    for match in _ASK.finditer(message.text):
+        actions = _read_actions(match[2], schema)
+        if actions:
+            part = Subplan(actions, match[2].partition(" for ")[2] or None)
+            asks |= dict.fromkeys(match[1].replace(",", " ").split(), part)
+    return asks
+
+
+def _read_actions(text: str, schema: Schema) -> tuple[Action, ...] | None:
+    text = text.partition(" for ")[0]
     try:
-        actions = tuple(parse_action(text.strip()) for text in match[1].partition(" for ")[0].split(";"))
+        return tuple(parse_action(written_names(part.strip(), schema.kinds)) for part in text.split(";"))
     except ParseError:
         return None
-    return Subplan(actions, message.goal)
 
 
 # ---- what is written
 
 
 def draft_message(situation: Situation, assessment: Assessment) -> MessageDraft:
-    """Return the message: what others lack, and the subplan, within the length."""
+    """Return the message: what others lack, the subplan and who is to do what beside it, within the length."""
     subplan, options = situation.subplan, situation.options
     plan = subplan if assessment.announces and subplan and subplan.actions not in ((), (WAIT,)) else None
+    asks = divide_work(situation, assessment) if plan is not None else {}
     facts = list(assessment.facts)
-    while facts and len(word_message(facts, plan)) > options.length:
+
+    def is_short() -> bool:
+        return len(word_message(situation, facts, plan, asks)) <= options.length
+
+    while facts and not is_short():
         facts.pop()
-    if len(word_message(facts, plan)) > options.length:
-        plan = None
+    asks = asks if is_short() else {}
+    plan = plan if is_short() else None
     recipients: tuple[AgentId, ...] | None = None
     if options.to == "concerned" and len(situation.team) > 3:
-        concerned = {*assessment.lacking, *assessment.against}
+        concerned = {*assessment.lacking, *assessment.against, *asks}
         recipients = tuple(teammate for teammate in situation.teammates if teammate in concerned) or None
-    return MessageDraft(word_message(facts, plan), tuple(facts), plan, recipients)
+    return MessageDraft(word_message(situation, facts, plan, asks), tuple(facts), plan, recipients, asks)
 
 
-def word_message(facts: Sequence[Fact], plan: Subplan | None) -> str:
-    """Return a message in the form that ``read_plan`` reads."""
-    parts = [f"I know: {'; '.join(map(str, facts))}."] if facts else []
-    parts += [f"I will: {plan.text}."] if plan is not None else []
-    return " ".join(parts)
+def divide_work(situation: Situation, assessment: Assessment) -> dict[AgentId, Subplan]:
+    """Return what teammates are asked to do beside the agent's subplan: to join it, or what is best beside it.
+
+    At a goal for several agents the nearest ones are asked to join, as many as are needed. Others whose likely plans
+    conflict with the subplan are asked, in turn, for what is worth most to them of all that conflicts neither with it
+    nor with what was asked of those before.
+    """
+    subplan, parts = situation.subplan, dict[AgentId, Prospect]()
+    if subplan is None or not situation.own_options:
+        return {}
+    goal = situation.goals.get(subplan.goal) if subplan.goal is not None else None
+    free = [teammate for teammate in situation.teammates if teammate not in situation.announced]
+    if goal is not None and goal.quorum > 1:
+        fit = [teammate for teammate in free if not goal.kinds or situation.team[teammate] in goal.kinds]
+        fit.sort(key=lambda teammate: steps_to_goal(situation, teammate, goal.id))
+        for teammate in fit[: goal.quorum - 1]:
+            joining = [prospect for prospect in _prospects(situation, teammate) if prospect.goal == goal.id]
+            if joining:
+                parts[teammate] = max(joining, key=lambda prospect: prospect.rate)
+    taken, cost = situation.own_options[:1], situation.domain.beliefs.conflict_cost
+    for teammate in (teammate for teammate in assessment.against if teammate in free and teammate not in parts):
+        beside = [
+            prospect
+            for prospect in _prospects(situation, teammate)
+            if prospect.chance > 0
+            and prospect.need == 1
+            and all(cost(prospect.option, option, situation.facts) <= 0 for option in taken)
+            and not any(prospect.goal is not None and prospect.goal == option.goal for option in taken)
+        ]
+        if beside:
+            parts[teammate] = max(beside, key=lambda prospect: prospect.rate)
+            taken.append(parts[teammate].option)
+    most = situation.options.actions
+    return {teammate: Subplan(part.actions[:most], part.goal) for teammate, part in parts.items()}
+
+
+def _prospects(situation: Situation, teammate: AgentId) -> Iterable[Prospect]:
+    return outlook(situation, teammate, situation.ascribed[teammate])
+
+
+def dated(situation: Situation, fact: Fact) -> str:
+    """Return a fact that the agent holds, with the step at which it was so where that is gone."""
+    seen, t = situation.facts.seen, situation.view.t
+    return f"{plain(fact)} (step {seen[fact]})" if seen.get(fact, t) < t else plain(fact)
+
+
+def word_message(
+    situation: Situation,
+    facts: Sequence[Fact],
+    plan: Subplan | None = None,
+    asks: Mapping[AgentId, Subplan] = MappingProxyType({}),
+) -> str:
+    """Return a message in the form that ``read_messages`` reads.
+
+    It states facts, each with its step where that is gone, the plan, and what others are asked to do.
+    """
+    parts = [f"I know: {'; '.join(dated(situation, fact) for fact in facts)}."] if facts else []
+    if plan is not None:
+        steps = steps_to_begin(situation, plan)
+        parts.append(f"I will: {plan.text}, there in {steps} step{'' if steps == 1 else 's'}.")
+    return " ".join((*parts, *(f"I ask {teammates}: {part}." for teammates, part in group_asks(asks))))
+
+
+def group_asks(asks: Mapping[AgentId, Subplan]) -> list[tuple[str, str]]:
+    """Return who is asked for what, those together that are asked for the same."""
+    groups: dict[str, list[AgentId]] = {}
+    for teammate, part in asks.items():
+        groups.setdefault(part.text, []).append(teammate)
+    return [(", ".join(teammates), part) for part, teammates in groups.items()]
+
+
+def steps_to_begin(situation: Situation, plan: Subplan) -> int:
+    """Return the estimated steps until the first action of a subplan is done."""
+    options = plan.options(situation.agent, situation.domain, situation.facts)
+    return options[0].steps if options else 1
 
 
 # ---- what could be told
@@ -117,7 +259,7 @@ def untold_facts(situation: Situation) -> tuple[Fact, ...]:
     held_by, chosen = situation.ascribed.values(), dict[Fact, None]()
     for group in groups.values():
         is_new = any(fact not in held for fact in group for held in held_by)
-        if is_new and len(word_message((*chosen, *group), None)) <= situation.options.length:
+        if is_new and len(word_message(situation, (*chosen, *group))) <= situation.options.length:
             chosen |= dict.fromkeys(group)
     return tuple(chosen)
 
@@ -132,11 +274,42 @@ def _of_place(fact: Fact, situation: Situation) -> Iterable[Fact]:
                 yield Fact(fact.value, predicate, value)
 
 
+def with_containers(situation: Situation, facts: Iterable[Fact]) -> list[Fact]:
+    """Return facts to be told, with the closed containers of rooms of which they say that they were searched.
+
+    Who hears that a room was searched would take it for empty, and has not heard of what is shut in there.
+    """
+    words, known, facts_to_tell = situation.words, situation.facts, dict[Fact, None]()
+    shut = [fact.subject for fact in known.about(words.access) if fact.value == words.closed] if words.access else []
+    for fact in facts:
+        facts_to_tell[fact] = None
+        if fact.predicate == words.search:
+            inside = [box for box in shut if not isinstance(box, str) and known.value(box, words.room) == fact.subject]
+            facts_to_tell |= dict.fromkeys(
+                more
+                for box in inside
+                for more in (Fact(box, words.room, fact.subject), Fact(box, words.access, words.closed))
+                if more in known
+            )
+    return list(facts_to_tell)
+
+
 # ---- what it is worth
 
 
-def assess(situation: Situation, intents: Mapping[AgentId, Sequence[Intent]]) -> Assessment:
-    """Return the steps that a message would save by its facts and by its plan.
+class Estimate(NamedTuple):
+    """What a message would save, by estimate."""
+
+    facts: tuple[Fact, ...]
+    """What could be told."""
+    by_facts: Mapping[AgentId, float]
+    """Steps that each teammate in sight is spared if it is told the facts."""
+    by_plan: Mapping[AgentId, float]
+    """Steps that are lost between the agent's plan and each teammate's likely ones."""
+
+
+def estimate(situation: Situation, intents: Mapping[AgentId, Sequence[Intent]]) -> Estimate:
+    """Return what a message would save, by its facts and by its plan.
 
     What a teammate out of sight does next is not foreseen, so its facts save that one nothing.
     """
@@ -149,18 +322,67 @@ def assess(situation: Situation, intents: Mapping[AgentId, Sequence[Intent]]) ->
         teammate: _steps_lost(situation, intents.get(teammate, ()), is_expected=not is_asked)
         for teammate in (situation.teammates if is_asked else in_sight)
     }
-    ignorant = {teammate: gain for teammate, gain in by_facts.items() if gain > 0}
-    against = {teammate: gain for teammate, gain in by_plan.items() if gain > 0}
+    positive = [
+        {teammate: round(gain, 1) for teammate, gain in gains.items() if gain > 0} for gains in (by_facts, by_plan)
+    ]
+    return Estimate(facts, *({teammate: gain for teammate, gain in gains.items() if gain > 0} for gains in positive))
+
+
+def concerned_teammates(
+    situation: Situation, known: Mapping[AgentId, Sequence[Intent]] | None = None
+) -> tuple[AgentId, ...]:
+    """Return the teammates that a message may spare steps, whatever they intend; none where that is too little.
+
+    That is who is in sight and lacks what matters, and whose possible plans conflict with the agent's: as many as are
+    predicted at most, those first that lack something, then those with most to lose.
+
+    Args:
+        situation: Of the agent, with its new subplan.
+        known: The intents that count, where nobody is asked for them; else all that teammates could do.
+    """
+    facts, t = untold_facts(situation), situation.view.t
+    ignorant = [
+        teammate
+        for teammate in situation.teammates
+        if situation.last_met.get(teammate) == t and situation.missing_from(teammate, facts)
+    ]
+    own, announced = situation.own_options[:1], situation.own_announcement
+    is_announced = announced is not None and announced.subplan == situation.subplan
+    cost, most = situation.domain.beliefs.conflict_cost, dict[AgentId, float]()
+    for teammate in situation.teammates if situation.options.foresee and own and not is_announced else ():
+        if known is None:
+            options = [prospect.option for prospect in teammate_prospects(situation, teammate).values()]
+            intents = announced_intents(situation, teammate) if teammate in situation.announced else []
+        else:
+            options, intents = [], list(known.get(teammate, ()))
+        options += [intent.option for intent in intents]
+        most[teammate] = max((cost(own[0], option, situation.facts) for option in options), default=0.0)
+    if not ignorant and fsum(most.values()) <= situation.options.theta + STEP:
+        return ()
+    concerned = [teammate for teammate in situation.teammates if teammate in ignorant or most.get(teammate, 0.0) > 0]
+    concerned.sort(key=lambda teammate: (teammate not in ignorant, -most.get(teammate, 0.0)))
+    return tuple(concerned[: situation.options.predicted])
+
+
+def assess(situation: Situation, intents: Mapping[AgentId, Sequence[Intent]]) -> Assessment:
+    """Return whether a message saves more steps than it takes, by its facts and by its plan."""
+    facts, ignorant, against = estimate(situation, intents)
     threshold = situation.options.theta + STEP
     if fsum(against.values()) <= threshold:  # a plan has to pay by itself
         against = {}
     saved = fsum((*ignorant.values(), *against.values()))
+    reasons = [
+        f"{words} {', '.join(f'{teammate} ({gain:g} steps)' for teammate, gain in gains.items())}"
+        for words, gains in (("what I know spares", ignorant), ("my plan conflicts with likely ones of", against))
+        if gains
+    ]
     return Assessment(
         speaks=saved > threshold,
         saved=saved,
         lacking={teammate: situation.missing_from(teammate, facts) for teammate in ignorant},
         against=tuple(against),
         announces=bool(against),
+        reason="; ".join(reasons) if saved > threshold else "",
     )
 
 

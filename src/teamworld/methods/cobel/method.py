@@ -8,15 +8,16 @@ a reasoner is asked for. What differs from the paper: docs/reference/methods/cob
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, cast
+from typing import Any, ClassVar, Final, Literal, cast
 
 from pydantic import BaseModel
 
-from teamworld.language import AgentId, Facts, Plan, RuleSet, Schema
+from teamworld.language import AgentId, Facts, Plan, RuleSet, Schema, plain
 from teamworld.methods.cobel import messages, planning, questions
-from teamworld.methods.cobel.agent_state import AgentState
+from teamworld.methods.cobel.agent_state import INTERRUPTED, AgentState
 from teamworld.methods.cobel.beliefs import BeliefStore
 from teamworld.methods.cobel.questions import QUESTIONS, BeliefQuestion, Result, Said
 from teamworld.methods.cobel.rule_agreement import ProposeRules, ReviewRules, agree_on_rules
@@ -45,10 +46,10 @@ from teamworld.methods.contract import (
 from teamworld.planning.fetch import wanted_kind
 from teamworld.planning.goals import open_goals
 from teamworld.reasoning.contract import Question
-from teamworld.record import Predict
+from teamworld.record import Predict, QuestionSkipped
 from teamworld.worlds.base.beliefs import BeliefDomain
 from teamworld.worlds.contract import WAIT as WAIT_ACTION
-from teamworld.worlds.contract import Capability, Option, View
+from teamworld.worlds.contract import Capability, Option, Outcome, View
 
 #: Subplans that are found to be done within one step before the nearest option is taken.
 TURNS: Final = 3
@@ -94,7 +95,12 @@ class Cobel(Method):
         if not view.is_able:
             return False
         state.observe(view, self._team(moment))
-        if state.deferred or _known_goals(view) != state.known_goals or self._is_endangered(moment, agent):
+        if (
+            state.deferred
+            or state.has_turned
+            or _known_goals(view) != state.known_goals
+            or self._is_endangered(moment, agent)
+        ):
             return True
         return self._options.interrupt and any(
             (self._infers and message.facts) or self._conflicts(moment, agent, message)
@@ -117,7 +123,7 @@ class Cobel(Method):
 
     def _conflicts(self, moment: DecisionContext, agent: AgentId, message: Message) -> bool:
         """Return whether a message announces a plan that conflicts with the agent's."""
-        announced, plan = messages.read_plan(message), moment.running[agent]
+        announced, plan = messages.read_plan(message, self._schema), moment.running[agent]
         if announced is None:
             return False
         facts = self._states[agent].store.facts(moment.views[agent])
@@ -134,7 +140,7 @@ class Cobel(Method):
         """Let all free agents think at the same time, then speak or act in order."""
         if not self._is_agreed:
             self._is_agreed = True
-            rules = await agree_on_rules(moment, self._spec.task, self._schema, self._options.rounds)
+            rules = await agree_on_rules(moment, self._spec, self._schema, self._options.rounds)
             for state in self._states.values():
                 state.rules = rules
         turns = await moment.together({agent: self._cycle(moment, agent) for agent in moment.free})
@@ -149,35 +155,62 @@ class Cobel(Method):
         state.observe(view, self._team(moment))
         state.read(moment.inbox(agent))
         known, state.known_goals = state.known_goals, _known_goals(view)
-        if state.deferred or (known != state.known_goals and self._infers):
-            state.subplan = None  # it was the best without knowing this
-        state.waited, state.deferred = state.deferred and not state.dialogue, False
+        is_silent = state.deferred and not state.dialogue
+        if is_silent or (state.deferred and self._infers):
+            state.give_up("a teammate was to speak first")
+        elif known != state.known_goals and self._infers:
+            state.give_up("something new is known")  # it was the best without knowing this
+        state.waited, state.deferred, state.has_turned = is_silent, False, False
         situation = self._situation(moment, agent)
         if state.dialogue:
             situation = await self._update(moment, situation)
         for belief in state.declare(situation, messages.untold_facts(situation)):
             moment.note(belief)
-        if self._must_yield(situation) or any(outcome.status == "failed" for outcome in situation.outcomes):
-            state.subplan = None
+        failure = next(filter(_has_failed, situation.outcomes), None)
+        if rivals := self._must_yield(situation):
+            state.give_up(f"{' and '.join(rivals)} announced what conflicts with it, and has fewer steps to go")
+            situation = self._situation(moment, agent)
+        elif failure is not None:
+            state.give_up(f"`{plain(failure.action)}` failed")
             situation = self._situation(moment, agent)
         draft = await self._warn(moment, situation)
         if draft is not None:
             return draft
         for _ in range(TURNS):
-            if state.subplan is None or state.subplan_actions >= self._options.actions:
+            if situation.running is None and state.subplan_actions >= self._options.actions:
+                state.give_up("all of it was begun")
+                situation = self._situation(moment, agent)
+            if state.subplan is None:
                 draft = await self._plan(moment, situation)
                 if draft is not None:
                     return draft
                 situation = self._situation(moment, agent)
-            following = await self._solve(moment, questions.Ground(situation))
+            following = await self._ground(moment, situation)
             if following.action is not None:
                 break
-            state.subplan = None
+            is_done = situation.subplan is not None and not planning.remaining_actions(situation)
+            state.give_up("it is carried out" if is_done else "nothing of it can be done now")
             situation = self._situation(moment, agent)
         else:
             following = NextAction(questions.nearest_option(view).action)
         if not self._options.keep:  # as published
             state.announced.clear()
+        return following
+
+    async def _ground(self, moment: DecisionContext, situation: Situation) -> NextAction:
+        """Return what comes next of the subplan; nobody is asked where that is no choice."""
+        is_asked = self._options.by("ground") == "questions"
+        forced = planning.forced_action(situation) if self._options.skip and is_asked else None
+        if forced is not None:
+            following, why = forced
+            moment.note(_skipped(situation, questions.Ground, why))
+            return following
+        state, following = self._states[situation.agent], await self._solve(moment, questions.Ground(situation))
+        subplan = situation.subplan
+        if following.action is not None and (subplan is None or following.action not in subplan.actions):
+            state.take_up(Subplan((following.action,), following.goal), situation.view)  # what is new is worth more
+        else:
+            state.reconsidered(situation.view)
         return following
 
     async def _solve(self, moment: DecisionContext, question: BeliefQuestion[Said, Result]) -> Result:
@@ -196,8 +229,10 @@ class Cobel(Method):
                     update = await self._solve(moment, reading)
                     state.learn(message, update, view)
                     if update.beliefs and self._infers and self._options.interrupt:
-                        state.subplan = None
-            if self._options.first_order:
+                        state.give_up("something new is known")
+            if self._options.first_order and state.store.shared and self._options.skip:
+                moment.note(_skipped(situation, questions.ReadDialogue, "all know what one has seen"))
+            elif self._options.first_order:
                 for teammate in situation.teammates:
                     question = questions.ReadDialogue(situation, teammate, situation.dialogue_with(teammate))
                     state.ascribe(teammate, await self._solve(moment, question), view.t)
@@ -206,10 +241,10 @@ class Cobel(Method):
 
     async def _plan(self, moment: DecisionContext, situation: Situation) -> MessageDraft | None:
         """Take up a subplan, round announced plans if any; return a message if it is worth one."""
-        state, options, t = self._states[situation.agent], self._options, situation.view.t
+        state, options, view = self._states[situation.agent], self._options, situation.view
         is_passive, intents = self._is_passive(situation), dict[AgentId, Sequence[Intent]]()
         if is_passive:
-            state.take_up(await self._solve(moment, questions.RemakePlan(situation)), t)
+            state.take_up(await self._solve(moment, questions.RemakePlan(situation)), view)
             situation = self._situation(moment, situation.agent)
             intents = {
                 teammate: planning.announced_intents(situation, teammate)[:1] for teammate in situation.announced
@@ -220,19 +255,40 @@ class Cobel(Method):
             question = questions.MakePlan(situation)
             if options.by("predict") == "questions" and options.by("plan") == "exact":
                 await moment.ask(question)  # for the record: where what is missing may be
-            state.take_up(await self._solve(moment, question), t)
+            state.take_up(await self._solve(moment, question), view)
             state.corrected = False
             situation = self._situation(moment, situation.agent)
-            if options.foresee and options.gate == "assess":
-                for teammate in situation.teammates:
-                    intents[teammate] = await self._solve(moment, questions.PredictIntents(situation, teammate))
+        if why := self._unasked(moment, situation):
+            moment.note(_skipped(situation, questions.Assess, why))
+            return None
+        concerned = situation.teammates
+        if options.skip:
+            concerned = messages.concerned_teammates(situation, intents if is_passive else None)
+        if not is_passive and options.foresee and options.gate == "assess":
+            for teammate in concerned:
+                intents[teammate] = await self._solve(moment, questions.PredictIntents(situation, teammate))
+        if options.gate == "assess" and situation.teammates and not concerned:
+            if options.by("assess") == "questions":
+                moment.note(_skipped(situation, questions.Assess, "no message can pay"))
+            return None
         assessment = await self._assess(moment, situation, intents)
         for prediction in _predictions(situation, intents, assessment):
             moment.note(prediction)
         if not assessment.speaks:
+            state.judged = _to_judge(situation)
             return None
         state.corrected = is_passive
         return await self._draft(moment, situation, assessment)
+
+    def _unasked(self, moment: DecisionContext, situation: Situation) -> str:
+        """Return why no message can come of an assessment, so that nobody is asked for one; empty where one can."""
+        state, options = self._states[situation.agent], self._options
+        is_asked = options.skip and options.gate == "assess" and options.by("assess") == "questions"
+        if not is_asked or not situation.teammates:
+            return ""
+        if not (moment.may_speak(situation.agent) and state.may_speak()):
+            return "no message may be sent"
+        return "nothing new to judge" if state.judged == _to_judge(situation) else ""
 
     async def _draft(
         self, moment: DecisionContext, situation: Situation, assessment: Assessment
@@ -253,7 +309,7 @@ class Cobel(Method):
             return messages.assess_all(situation)._replace(speaks=sends and may_speak)
         frozen = {teammate: tuple(likely) for teammate, likely in intents.items()}
         assessment = await self._solve(moment, questions.Assess(situation, frozen))
-        if may_speak and assessment.speaks and self._options.by("assess") == "exact":
+        if may_speak and assessment.speaks and (self._options.keep or self._options.by("assess") == "exact"):
             return assessment._replace(speaks=not self._defers(situation, assessment))
         return assessment._replace(speaks=assessment.speaks and may_speak)
 
@@ -292,21 +348,20 @@ class Cobel(Method):
         is_complete = self._options.keep or len(situation.announced) == len(situation.teammates)
         return self._options.foresee and bool(situation.announced) and is_complete
 
-    def _must_yield(self, situation: Situation) -> bool:
-        """Return whether a fresh announcement conflicts with its subplan."""
+    def _must_yield(self, situation: Situation) -> list[AgentId]:
+        """Return whose fresh announcements the subplan has to give way to."""
         state = self._states[situation.agent]
-        fresh, state.announced_since = state.announced_since & situation.yields_to, set()
+        fresh, state.announced_since = state.announced_since, set()
         if situation.subplan is None or not self._options.foresee or not self._options.keep:
-            return False
-        intents = (intent for teammate in fresh for intent in planning.announced_intents(situation, teammate))
-        theirs = [intent.option for intent in intents]
-        return self._do_conflict(situation.own_options, theirs, situation.facts)
+            return []
+        return planning.must_yield(situation, [teammate for teammate in situation.teammates if teammate in fresh])
 
     def _team(self, moment: DecisionContext) -> dict[AgentId, str]:
         return {agent: self._spec.kinds[agent] for agent in moment.team}
 
     def _situation(self, moment: DecisionContext, agent: AgentId) -> Situation:
-        return self._states[agent].situation(moment.views[agent], self._spec.task, self._team(moment))
+        running = moment.running.get(agent)
+        return self._states[agent].situation(moment.views[agent], self._spec, self._team(moment), running)
 
     # ---- speaking and acting
 
@@ -315,25 +370,45 @@ class Cobel(Method):
         view, state = moment.views[agent], self._states[agent]
         known = {goal.id for goal in open_goals(view.goals)}
         if isinstance(turn, MessageDraft):
-            text, facts, plan, recipients = turn
+            plan = turn.plan
             goal = plan.goal if plan is not None and plan.goal in known else None
-            message = Message(agent, "commit" if goal is not None else "inform", text, goal, facts, recipients)
+            act: Literal["commit", "inform"] = "commit" if goal is not None else "inform"
+            message = Message(agent, act, turn.text, goal, turn.facts, turn.recipients)
             moment.post(message)
-            state.say(message, moment.t)
+            state.say(replace(message, text=message.whole), moment.t)
+            running = moment.running.get(agent)
+            own = state.subplan.actions if state.subplan is not None else ()
+            state.has_turned = running is not None and running.actions[:1] != own[:1]
             if plan is not None:
-                state.own_announcement = state.announce(agent, plan, moment.t, view)
+                state.own_announcement = state.announce(agent, plan, moment.t, view)._replace(asks=turn.asks)
             state.committed = commit_to(moment, agent, state.committed, goal)
             return WAIT
         goal = turn.goal if turn.goal in known else None
         state.streak, state.last_goal = 0, goal
-        state.subplan_actions += 1
         state.committed = release_if_over(moment, agent, state.committed, goal)
-        if turn.action is None or turn.action == WAIT_ACTION:
-            return WAIT
         running = moment.running.get(agent)
         if running is not None and running.actions == (turn.action,):
             return CARRY
+        state.subplan_actions += 1
+        if turn.action is None or turn.action == WAIT_ACTION:
+            return WAIT
+        state.begin(turn.action, view)
         return Choice(Plan((turn.action,), goal), cause="subplan")
+
+
+def _skipped(situation: Situation, question: type[Question[Any]], cause: str) -> QuestionSkipped:
+    return QuestionSkipped(agent=situation.agent, purpose=question.kind, cause=cause)
+
+
+def _has_failed(outcome: Outcome) -> bool:
+    return outcome.status == "failed" and outcome.word != INTERRUPTED
+
+
+def _to_judge(situation: Situation) -> Hashable:
+    """Return what an assessment depends on beside the moment: where it is the same, the answer was given."""
+    announced = tuple((teammate, plan.subplan.actions) for teammate, plan in situation.announced.items())
+    lacking = tuple(frozenset(situation.missing_from(teammate, situation.facts)) for teammate in situation.teammates)
+    return situation.subplan, announced, lacking
 
 
 def _known_goals(view: View) -> tuple[object, ...]:

@@ -10,11 +10,11 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from math import exp, fsum
 from typing import Final, TypeVar
 
-from teamworld.language import Action, AgentId, GoalId
+from teamworld.language import Action, AgentId, Entity, GoalId
 from teamworld.methods.cobel.prospects import Prospect, first_actions, outlook
 from teamworld.methods.cobel.situation import Announcement, Intent, NextAction, Situation, Subplan
 from teamworld.planning.candidates import complete_action
-from teamworld.worlds.contract import WAIT, Goal, Option
+from teamworld.worlds.contract import WAIT, Goal, Option, View
 
 #: Factor of the goal that the agent is at already, so that nobody wavers.
 STICK: Final = 1.3
@@ -26,6 +26,14 @@ FLOOR: Final = 0.1
 RANK: Final = 0.02
 #: Intents of each teammate that count into the agent's own plan.
 COUNTED: Final = 8
+#: What a teammate could do next that is looked at, and shown: what is worth most a step to it.
+SHOWN: Final = 12
+#: From this probability on a teammate counts as busy with another goal.
+BUSY: Final = 0.5
+#: Share of the worth of its own best subplan from which on an agent does what it is asked to do.
+OBLIGING: Final = 0.5
+#: By how much more something else must be worth to leave a subplan for it.
+BETTER: Final = 1.2
 
 H = TypeVar("H", bound=Hashable)
 
@@ -78,12 +86,14 @@ def _normal(weights: dict[H, float], otherwise: Mapping[H, float]) -> dict[H, fl
 
 def predict_intents(situation: Situation, teammate: AgentId, most: int) -> list[Intent]:
     """Return a teammate's likeliest next steps by what it holds, did and announced."""
-    prospects = first_actions(situation, teammate, situation.ascribed[teammate])
+    prospects = teammate_prospects(situation, teammate)
     rates = {action: prospect.rate for action, prospect in prospects.items()}
     joint = {action: prospect for action, prospect in prospects.items() if prospect.need > 1}
     if joint:
-        partners = (agent for agent in situation.team if agent != teammate)
-        others = [intent for partner in partners for intent in expect_alone(situation, partner)]
+        partners = (agent for agent in situation.announced if agent != teammate)
+        others = [intent for partner in partners for intent in announced_intents(situation, partner)]
+        if situation.own_announcement is not None:
+            others += _plan_intents(situation, situation.agent, situation.own_announcement.subplan)
         rates |= {action: p.gain / _agent_steps(situation, teammate, p, others) for action, p in joint.items()}
     announcement = situation.announced.get(teammate)
     intents = []
@@ -96,6 +106,13 @@ def predict_intents(situation: Situation, teammate: AgentId, most: int) -> list[
             (actions, goal, _), steps = announcement.subplan, announcement.steps
             intents.append(Intent(teammate, Option(actions[0], goal, steps), weight, actions))
     return intents
+
+
+def teammate_prospects(situation: Situation, teammate: AgentId) -> dict[Action, Prospect]:
+    """Return what a teammate could do next by what it holds, worth most a step first."""
+    prospects = first_actions(situation, teammate, situation.ascribed[teammate])
+    best = sorted(prospects.items(), key=lambda entry: -entry[1].rate)[:SHOWN]
+    return dict(best)
 
 
 def _posterior(
@@ -129,9 +146,12 @@ def expect_alone(situation: Situation, agent: AgentId) -> list[Intent]:
 
 def announced_intents(situation: Situation, teammate: AgentId) -> list[Intent]:
     """Return the actions of an announced plan, each as likely as such a plan is kept to."""
-    subplan = situation.announced[teammate].subplan
-    options = subplan.options(teammate, situation.domain, situation.facts)
-    return [Intent(teammate, option, situation.options.kept, subplan.actions) for option in options]
+    return _plan_intents(situation, teammate, situation.announced[teammate].subplan)
+
+
+def _plan_intents(situation: Situation, agent: AgentId, subplan: Subplan) -> list[Intent]:
+    options = subplan.options(agent, situation.domain, situation.facts)
+    return [Intent(agent, option, situation.options.kept, subplan.actions) for option in options]
 
 
 def expected_intents(situation: Situation, teammates: Iterable[AgentId]) -> list[Intent]:
@@ -142,12 +162,57 @@ def expected_intents(situation: Situation, teammates: Iterable[AgentId]) -> list
 
 
 def best_subplan(situation: Situation, others: Sequence[Intent]) -> Subplan:
-    """Return the subplan that is worth most a step beside what others may do."""
+    """Return the subplan that is worth most a step beside what others may do.
+
+    What failed lately comes last, and so do goals for which too few agents are expected.
+    """
     prospects = possible_prospects(situation)
     if not prospects:
         return Subplan((WAIT,))
-    best = max(prospects, key=lambda prospect: score(situation, prospect, others))
+    fresh = [prospect for prospect in prospects if not _is_vain(situation, prospect)] or prospects
+    able = [prospect for prospect in fresh if _has_partners(situation, prospect, others)] or fresh
+    best = max(able, key=lambda prospect: score(situation, prospect, others))
+    asked = [prospect for prospect in able if _is_asked(situation, prospect)]
+    if asked:
+        obliging = max(asked, key=lambda prospect: score(situation, prospect, others))
+        if score(situation, obliging, others) >= OBLIGING * score(situation, best, others):
+            best = obliging
     return Subplan((*_retry_place(situation, best), *best.actions)[: situation.options.actions], best.goal)
+
+
+def _is_vain(situation: Situation, prospect: Prospect) -> bool:
+    """Return whether an action of a prospect failed or changed nothing lately; not if it begins by taking its place."""
+    if not situation.vain or _retry_place(situation, prospect):
+        return False
+    return any(complete_action(action, situation.view) in situation.vain for action in prospect.actions)
+
+
+def _has_partners(situation: Situation, prospect: Prospect, others: Sequence[Intent]) -> bool:
+    """Return whether there are enough agents for a prospect, as far as is known of their plans."""
+    if prospect.need <= 1:
+        return True
+    busy = {other.agent for other in others if other.weight >= BUSY and other.option.goal != prospect.goal}
+    goal = situation.goals.get(prospect.goal) if prospect.goal is not None else None
+    kinds = goal.kinds if goal is not None else ()
+    fit = (teammate for teammate in situation.teammates if not kinds or situation.team[teammate] in kinds)
+    return 1 + sum(teammate not in busy for teammate in fit) >= prospect.need
+
+
+def _is_asked(situation: Situation, prospect: Prospect) -> bool:
+    """Return whether a teammate asked the agent for what a prospect begins with, or for its goal.
+
+    Of agents that ask each other, whoever has fewer steps to go by its own announcement is followed.
+    """
+    own = situation.own_announcement
+    mine = None if own is None else _claim(situation, situation.agent, own, 0)
+    first = complete_action(prospect.actions[0], situation.view)
+    for teammate, plan in situation.announced.items():
+        ask = plan.asks.get(situation.agent)
+        if ask is None or (mine is not None and mine < _claim(situation, teammate, plan, 0)):
+            continue
+        if prospect.goal == ask.goal if ask.goal is not None else first in ask.actions[:1]:
+            return True
+    return False
 
 
 def _retry_place(situation: Situation, prospect: Prospect) -> tuple[Action, ...]:
@@ -179,7 +244,16 @@ def score(situation: Situation, prospect: Prospect, others: Sequence[Intent]) ->
     is_joint = prospect.need > 1
     stick = STICK if is_joint and prospect.goal == situation.last_goal else 1.0
     steps = _agent_steps(situation, situation.agent, prospect, others) if is_joint else prospect.steps
-    return stick * prospect.gain * keeps / steps
+    return stick * prospect.gain * keeps * _credence(situation, prospect) / steps
+
+
+def _credence(situation: Situation, prospect: Prospect) -> float:
+    """Return how likely what a prospect rests on is true: the rest of ``trust`` is doubt about what was told."""
+    about = set(prospect.actions[0].args)
+    told_facts = (
+        fact for fact in situation.told_facts if fact not in situation.inferred and isinstance(fact.subject, Entity)
+    )
+    return situation.options.trust if any(fact.subject in about or fact.value in about for fact in told_facts) else 1.0
 
 
 def _uncrowded(goal: Goal | None, others: float) -> float:
@@ -241,31 +315,115 @@ def _workers(others: Iterable[Intent], goal: GoalId | None) -> float:
 
 
 def _goes_first(situation: Situation, other: Intent, prospect: Prospect) -> bool:
-    """Return whether the agent gives way to a teammate that announced the same first, or that is nearer.
+    """Return whether a teammate has fewer steps to go than the agent would have.
 
-    If both gave way, they would change places for ever.
+    Equals are decided by who announced first, then by the order of the team: if both gave way, they would change
+    places for ever.
     """
-    if other.agent in situation.announced:
-        return other.agent in situation.yields_to
-    far, near = prospect.first, other.option.steps
+    announcement, near = situation.announced.get(other.agent), other.option.steps
+    far = prospect.first
     if prospect.near is not None and prospect.goal is not None and other.option.goal == prospect.goal:
         # Who is at the goal has much to do there: what counts is the way to it.
-        far, near = prospect.near, steps_to_goal(situation, other.agent, prospect.goal)
-    order = list(situation.team)
-    return (near, order.index(other.agent)) < (far, order.index(situation.agent))
+        far = prospect.near
+        near = near if announcement is not None else steps_to_goal(situation, other.agent, prospect.goal)
+    own = situation.own_announcement
+    is_own = own is not None and _announces(situation, own, prospect)
+    claim = _claim(situation, situation.agent, own if is_own else None, far)
+    return _claim(situation, other.agent, announcement, near) < claim
+
+
+def _claim(situation: Situation, agent: AgentId, announcement: Announcement | None, steps: int) -> tuple[int, int, int]:
+    """Return by what agents whose plans conflict are ordered: who comes first keeps its own."""
+    t, order = situation.view.t, list(situation.team)
+    if announcement is None:
+        return steps, t, order.index(agent)
+    return announcement.steps_to_go(t), announcement.t, order.index(agent)
+
+
+def _announces(situation: Situation, announcement: Announcement, prospect: Prospect) -> bool:
+    """Return whether the agent's announcement is of a prospect: of its goal, else of its first action."""
+    subplan, view = announcement.subplan, situation.view
+    if subplan.goal is not None or prospect.goal is not None:
+        return subplan.goal == prospect.goal
+    begins = subplan.actions[:1]
+    return bool(begins) and complete_action(begins[0], view) == complete_action(prospect.actions[0], view)
+
+
+def must_yield(situation: Situation, teammates: Iterable[AgentId]) -> list[AgentId]:
+    """Return to whose announced plans the rest of the agent's subplan has to give way."""
+    cost, facts, yielded_to = situation.domain.beliefs.conflict_cost, situation.facts, list[AgentId]()
+    left = remaining_actions(situation)
+    options = [option for option in situation.own_options if option.action in left]
+    own = situation.own_announcement
+    is_own = own is not None and own.subplan == situation.subplan
+    for teammate in (teammate for teammate in teammates if teammate in situation.announced):
+        intents = announced_intents(situation, teammate)
+        conflicts = any(cost(option, intent.option, facts) > 0 for option in options for intent in intents)
+        claim = _claim(situation, situation.agent, own if is_own else None, options[0].steps if options else 0)
+        if conflicts and _claim(situation, teammate, situation.announced[teammate], 0) < claim:
+            yielded_to.append(teammate)
+    return yielded_to
 
 
 def next_action(situation: Situation) -> NextAction:
     """Return the next action of the subplan; none if it cannot start."""
     if situation.subplan is None:
         return NextAction(None)
-    done = Counter(outcome.action for outcome in situation.outcomes if outcome.status == "done")
+    left = remaining_actions(situation)
     failed = {outcome.action for outcome in situation.outcomes if outcome.status == "failed"}
-    for action in situation.subplan.actions:
-        if done[action] > 0:
+    if not left or left[0] in failed or not situation.view.check(left[0]).ok:
+        return NextAction(None)
+    return NextAction(left[0], situation.subplan.goal)
+
+
+def remaining_actions(situation: Situation) -> tuple[Action, ...]:
+    """Return the actions of the subplan that are not done."""
+    done = Counter(outcome.action for outcome in situation.outcomes if outcome.status == "done")
+    left, actions = list[Action](), situation.subplan.actions if situation.subplan is not None else ()
+    for action in actions:
+        if done[action] > 0 and not left:
             done[action] -= 1
-            continue
-        if action in failed or not situation.view.check(action).ok:
-            break
-        return NextAction(action, situation.subplan.goal)
-    return NextAction(None)
+        else:
+            left.append(action)
+    return tuple(left)
+
+
+def updated_action(situation: Situation) -> NextAction:
+    """Return the subplan's next action, or another one that what is new makes worth more."""
+    following = next_action(situation)
+    if following.action is None or not situation.news:
+        return following
+    others = [intent for teammate in situation.announced for intent in announced_intents(situation, teammate)]
+    scores = {
+        complete_action(prospect.actions[0], situation.view): (score(situation, prospect, others), prospect.goal)
+        for prospect in sorted(possible_prospects(situation), key=lambda p: score(situation, p, others))
+        if not _is_vain(situation, prospect)
+    }
+    if not scores:
+        return following
+    best, (worth, goal) = max(scores.items(), key=lambda entry: entry[1][0])
+    kept, _ = scores.get(following.action, (0.0, None))
+    return NextAction(best, goal) if worth > BETTER * kept else following
+
+
+def forced_action(situation: Situation) -> tuple[NextAction, str] | None:
+    """Return what comes next where that is no choice, with the cause in words; None where it is one."""
+    subplan, left = situation.subplan, remaining_actions(situation)
+    goal = situation.goals.get(subplan.goal) if subplan is not None and subplan.goal is not None else None
+    if subplan is not None and subplan.actions and not left:
+        return NextAction(None), "subplan carried out"
+    if goal is not None and goal.state != "open":
+        return NextAction(None), "task over"
+    following = next_action(situation)
+    if following.action is not None and not situation.news:
+        return following, "nothing new"
+    only = startable_actions(situation.view)
+    if len(only) == 1 and following.action in (None, only[0]):
+        return NextAction(only[0]), "one option"
+    return None
+
+
+def startable_actions(view: View) -> tuple[Action, ...]:
+    """Return the options of an agent, complete with their defaults, without repetition."""
+    options = (complete_action(option.action, view) for option in view.options)
+    return tuple(dict.fromkeys(action for action in options if action.verb != "talk"))

@@ -180,7 +180,8 @@ def _revealed(latent: LatentVariable, seen: Mapping[tuple[str, Term], float]) ->
 
 def outlook(situation: Situation, agent: AgentId, facts: Facts) -> tuple[Prospect, ...]:
     """Return what an agent could do if it believes some facts."""
-    return facts.derive(Outlook(agent, situation.team[agent], situation.domain))
+    kind = situation.view.kind if agent == situation.agent else situation.team[agent]
+    return facts.derive(Outlook(agent, kind, situation.domain))
 
 
 def first_actions(situation: Situation, agent: AgentId, facts: Facts) -> dict[Action, Prospect]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
 from typing import Any, ClassVar, Final, Generic, Literal, TypeVar, cast
 
 import numpy as np
@@ -18,16 +20,17 @@ from teamworld.language import (
     Action,
     AgentId,
     Belief,
-    Entity,
     Fact,
-    Facts,
     GoalId,
     ParseError,
     parse_action,
+    plain,
     read_belief,
     show,
+    written_names,
 )
-from teamworld.methods.cobel import messages, planning
+from teamworld.methods.cobel import knowledge, messages, planning
+from teamworld.methods.cobel.knowledge import Believed
 from teamworld.methods.cobel.situation import (
     Assessment,
     BeliefUpdate,
@@ -37,20 +40,19 @@ from teamworld.methods.cobel.situation import (
     Situation,
     Subplan,
 )
+from teamworld.methods.common.answers import Reasoned
 from teamworld.methods.contract import Message, StrictModel
 from teamworld.planning.action_parser import action_text, read_action
 from teamworld.planning.candidates import complete_action
 from teamworld.planning.goals import open_goals
 from teamworld.reasoning.contract import Question, Sampling
-from teamworld.worlds.contract import WAIT, LatentVariable, Option, View
+from teamworld.worlds.contract import WAIT, Option, View
 
 #: What an agent answers whose subplan is done.
 DONE: Final = "DONE"
 #: Intents of a teammate that are asked for, and their weights by rank where none are given.
 INTENTS: Final = 3
 WEIGHTS: Final = (0.5, 0.3, 0.2)
-#: Things that a paragraph of beliefs tells of, at most: those that matter to goals first.
-PARAGRAPH: Final = 40
 #: Sampling where what was said is extracted, and where something is thought up.
 _READ: Final = Sampling(temperature=0.0, max_tokens=512)
 _PLAN: Final = Sampling(temperature=0.7, max_tokens=512)
@@ -62,61 +64,54 @@ Result = TypeVar("Result")
 # ---- the forms of the answers
 
 
-class Update(StrictModel):
+class Update(Reasoned):
     """Beliefs that follow from what was said."""
 
-    knows: str = Field(default="", description="what was said to be so, in a sentence or two", max_length=1000)
     beliefs: tuple[str, ...] = Field(default=(), description="belief lines that fit the rules", max_length=40)
-    plan: tuple[str, ...] = Field(default=(), description="the plan that was told, action by action", max_length=12)
     goal: GoalId | None = Field(default=None, description="id of the task that the plan is for, or null")
+    plan: tuple[str, ...] = Field(default=(), description="the plan that was told, action by action", max_length=12)
+    asked: tuple[str, ...] = Field(default=(), description="actions that the agent was asked to do", max_length=12)
 
 
-class Plans(StrictModel):
-    """A subplan, and why."""
+class Plans(Reasoned):
+    """A subplan."""
 
-    reasoning: str = Field(default="", description="at most three reasons", max_length=1500)
-    likely: tuple[str, ...] = Field(
-        default=(), description="where what is missing probably is, as belief lines", max_length=20
-    )
-    steps: tuple[str, ...] = Field(description="one to three actions, in order", max_length=12)
     goal: GoalId | None = Field(default=None, description="id of the task that it is for, or null")
+    steps: tuple[str, ...] = Field(description="the actions, in order")
 
 
 class Guess(StrictModel):
-    """What a team-mate may be up to."""
+    """What a teammate may be up to."""
 
-    steps: tuple[str, ...] = Field(description="one to three actions, in order", max_length=12)
     goal: GoalId | None = Field(default=None, description="id of the task that it is for, or null")
+    steps: tuple[str, ...] = Field(description="its actions, in order")
     weight: float | None = Field(default=None, description="how likely, from 0 to 1, or null", ge=0, le=1)
 
 
-class Guesses(StrictModel):
-    """Ranked subplans of a team-mate."""
+class Guesses(Reasoned):
+    """Ranked subplans of a teammate."""
 
-    reasoning: str = Field(default="", description="at most three reasons", max_length=1500)
-    subplans: tuple[Guess, ...] = Field(description="three subplans, the likeliest first", max_length=6)
+    subplans: tuple[Guess, ...] = Field(description="at most three subplans, the likeliest first")
 
 
-class Judged(StrictModel):
+class Judged(Reasoned):
     """Whether there is heavy miscoordination."""
 
-    reasons: tuple[str, ...] = Field(default=(), description="at most three, each a sentence", max_length=6)
     answer: Literal["yes", "no"] = Field(description="yes if it is heavy enough for a message")
     misaligned: tuple[str, ...] = Field(
-        default=(), description="what only you know and they should, as belief lines", max_length=20
+        default=(), description="facts that teammates lack and should know, as belief lines", max_length=20
     )
 
 
-class Words(StrictModel):
+class Words(Reasoned):
     """A message."""
 
     message: str = Field(description="the message and nothing else", max_length=2000)
 
 
-class Act(StrictModel):
+class Act(Reasoned):
     """The next action, or that the subplan is done."""
 
-    reasons: tuple[str, ...] = Field(default=(), description="at most three", max_length=6)
     answer: str = Field(description=f"one of the listed actions or its number, or {DONE}", max_length=400)
 
 
@@ -149,6 +144,9 @@ class BeliefQuestion(Question[Said], Generic[Said, Result]):
     def __post_init__(self) -> None:
         object.__setattr__(self, "respondent", self.situation.agent)
         object.__setattr__(self, "views", {self.situation.agent: self.situation.view})
+        if self.operation in ("hear", "model", "assess", "ground"):
+            warmth = self.situation.options.temperature
+            object.__setattr__(self, "sampling", self.sampling._replace(temperature=warmth))
 
     @abstractmethod
     def infer(self) -> Result:
@@ -174,28 +172,50 @@ class BeliefQuestion(Question[Said], Generic[Said, Result]):
         """Return the answer that concludes, knows or says nothing."""
         return cast("Said", self.nothing)
 
-    def context(self) -> dict[str, Any]:
-        """Return the team, its task, the goals, and what the agent holds of the world."""
-        situation = self.situation
-        kinds = dict.fromkeys(situation.team.values())
-        return {
-            "agent": self.respondent,
-            "kind": situation.view.kind,
-            "team": {kind: [agent for agent in situation.team if situation.team[agent] == kind] for kind in kinds},
-            "task": situation.task,
-            "abilities": [schema for schema in situation.view.abilities if schema.verb != "talk"],
-            "goals": open_goals(situation.goals.values()),
-            "progress": describe_beliefs(situation, situation.agent),
-            "steps_left": situation.view.steps_left,
-            "subplan": situation.subplan.text if situation.subplan is not None else "",
-            "dialogue": [(m.sender, m.text) for m in situation.chat] if situation.options.store == "text" else [],
-        }
+    @cached_property
+    def me(self) -> Believed:
+        """What the shared blocks show."""
+        return knowledge.knowledge(self.situation)
 
-    def ascribed(self, teammates: Iterable[AgentId]) -> dict[AgentId, Sequence[str]]:
-        """Return what is believed that teammates hold, unless the dialogue stands for it."""
-        options = self.situation.options
-        is_kept = options.first_order and options.store == "tables"
-        return {teammate: describe_beliefs(self.situation, teammate) for teammate in teammates} if is_kept else {}
+    def context(self) -> dict[str, Any]:
+        """The question, and what the agent knows under the name that the shared blocks read."""
+        return {"q": self, "me": self.me}
+
+    @property
+    def is_ascribed(self) -> bool:
+        """Whether it is kept what teammates hold; else the dialogue stands for it."""
+        return self.situation.options.first_order and self.situation.options.store == "tables"
+
+    @property
+    def told_facts(self) -> Sequence[str]:
+        """What the agent holds beside what it perceived."""
+        return knowledge.describe_told(self.situation)
+
+    @property
+    def missing(self) -> Sequence[str]:
+        """Where what is not known may be."""
+        return knowledge.describe_missing(self.situation.latents)
+
+    @property
+    def announced(self) -> Sequence[tuple[AgentId, str, str]]:
+        """Who announced which plan, and how it stands."""
+        return knowledge.describe_announced(self.situation)
+
+    @property
+    def subplan(self) -> str:
+        """The subplan in words."""
+        return self.situation.subplan.text if self.situation.subplan is not None else ""
+
+    @property
+    def joint_goal(self) -> GoalId | None:
+        """The goal of the last subplan, where it is open and takes several agents: it is worth keeping to."""
+        last = self.situation.last_goal
+        goal = self.situation.goals.get(last) if last is not None else None
+        return last if goal is not None and goal.state == "open" and goal.quorum > 1 else None
+
+    def differences(self, teammate: AgentId) -> Sequence[str]:
+        """Return what a teammate holds, as far as it differs from what the agent holds."""
+        return knowledge.describe_difference(self.situation, teammate) if self.is_ascribed else ()
 
     def read_goal(self, goal: GoalId | None) -> GoalId | None:
         """Return a goal if the agent knows of it."""
@@ -215,18 +235,23 @@ class ReadMessage(
 
     teammate: AgentId
     said: Sequence[Message]
+    departures = MappingProxyType(
+        dict.fromkeys(
+            ("mission", "world_rules", "abilities", "who", "situation", "team", "tasks", "own", "said", "options"),
+            "what is read is what was said, by the belief rules, and nothing else (figures 8 and 9)",
+        )
+    )
 
     @property
     def holders(self) -> tuple[AgentId, ...]:
         """Who believes what is read: the agent."""
         return (self.respondent,)
 
-    def context(self) -> dict[str, Any]:
-        """Add the rules and what was said."""
-        heard = [(message.sender, message.text, tuple(map(str, message.facts))) for message in self.said]
+    @property
+    def kept(self) -> Sequence[str]:
+        """The belief rules that what is read has to fit."""
         of_order = self.situation.rules.of_order(len(self.holders) - 1)
-        rules = [str(rule) for rule in of_order] if self.situation.options.ruled else []
-        return super().context() | {"rules": rules, "said": heard, "mate": self.teammate}
+        return [str(rule) for rule in of_order] if self.situation.options.ruled else []
 
     def infer(self) -> BeliefUpdate:
         """Return the facts that were said, and the teammate's plan."""
@@ -234,19 +259,27 @@ class ReadMessage(
 
     def write(self, result: BeliefUpdate) -> Update:
         """Write what was said in the language of beliefs."""
+        plan, own = result.plan, result.asks.get(self.respondent)
+        since = {fact: f" (step {step})" for fact, step in result.since.items()}
+        lines = (f"{plain(Belief(self.holders, fact))}{since.get(fact, '')}" for fact in result.beliefs)
         return Update(
-            beliefs=tuple(str(Belief(self.holders, fact)) for fact in result.beliefs)[:40],
-            plan=tuple(map(str, result.plan.actions))[:12] if result.plan is not None else (),
-            goal=result.plan.goal if result.plan is not None else None,
+            beliefs=tuple(lines)[:40],
+            goal=plan.goal if plan is not None else None,
+            plan=tuple(map(plain, plan.actions))[:12] if plan is not None else (),
+            asked=tuple(map(plain, own.actions))[:12] if own is not None else (),
         )
 
     def read(self, answer: Update) -> BeliefUpdate:
         """Return the beliefs of an answer that the rules admit, and the plan."""
-        facts = read_lines(answer.beliefs, self.situation, self.holders)
+        situation, since = self.situation, dict[Fact, int]()
+        facts = read_lines(answer.beliefs, situation, self.holders, since)
         if not answer.plan:
-            return BeliefUpdate(facts)
-        actions = read_steps(answer.plan, self.situation)
-        return BeliefUpdate(facts, Subplan(actions, self.read_goal(answer.goal), " then ".join(answer.plan)[:300]))
+            return BeliefUpdate(facts, since=since)
+        actions, goal = read_steps(answer.plan, situation, self.teammate), self.read_goal(answer.goal)
+        first = next((steps for steps in map(messages.read_steps_to_go, self.said) if steps is not None), None)
+        asked = read_steps(answer.asked, situation)
+        asks = {self.respondent: Subplan(asked, goal if _is_joint(situation, goal) else None)} if asked else {}
+        return BeliefUpdate(facts, Subplan(actions, goal, " then ".join(answer.plan)[:300]), first, asks, since)
 
 
 @dataclass(frozen=True)
@@ -261,17 +294,23 @@ class ReadDialogue(ReadMessage, kind="first_order", operation="model"):
 
 @dataclass(frozen=True)
 class _Planning(BeliefQuestion[Plans, Subplan], answer=Plans, sampling=_PLAN):
+    @property
+    def given_up(self) -> str:
+        """The subplan that the agent has just given up, and why."""
+        former, why = self.situation.former, self.situation.given_up
+        return f"`{former.text}` was your plan until now: {why}." if former is not None and former.actions else ""
+
     def write(self, result: Subplan) -> Plans:
         """Write the subplan."""
-        return Plans(steps=tuple(map(str, result.actions)), goal=result.goal)
+        return Plans(goal=result.goal, steps=tuple(map(plain, result.actions)))
 
     def check(self, answer: Plans) -> str | None:
         """Refuse an answer without a step that can be read, or whose first cannot start."""
         actions = read_steps(answer.steps, self.situation)
         if not actions:
-            return "no step could be read: write one to three actions such as those you can do"
+            return "no step could be read: write actions such as those you can do"
         verdict = self.situation.view.check(actions[0])
-        return None if verdict.ok else f"{actions[0]} cannot start: {verdict.reason}"
+        return None if verdict.ok else plain(f"{actions[0]} cannot start: {verdict.reason}")
 
     def read(self, answer: Plans) -> Subplan:
         """Return the subplan of an answer."""
@@ -281,13 +320,21 @@ class _Planning(BeliefQuestion[Plans, Subplan], answer=Plans, sampling=_PLAN):
     def fallback(self) -> Plans:
         """Take the nearest option."""
         near = nearest_option(self.situation.view)
-        return Plans(steps=(str(near.action),), goal=near.goal)
+        return Plans(goal=near.goal, steps=(plain(near.action),))
 
     def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
         """Offer the options and the open goals."""
         if field == "goal":
             return [*(goal.id for goal in open_goals(self.situation.goals.values())), None]
-        return [str(option.action) for option in self.situation.view.options] if field == "steps" else ()
+        return [plain(option.action) for option in self.situation.view.options] if field == "steps" else ()
+
+    def perturb(self, answer: Plans, rng: np.random.Generator) -> Plans:
+        """Begin with another option, for its task."""
+        others = [option for option in self.situation.view.options if plain(option.action) not in answer.steps[:1]]
+        if not others:
+            return answer
+        option = others[int(rng.integers(len(others)))]
+        return answer.model_copy(update={"goal": option.goal, "steps": (plain(option.action),)})
 
 
 @dataclass(frozen=True)
@@ -300,30 +347,17 @@ class MakePlan(_Planning, kind="plan", operation="plan"):
         teammates = () if is_asked else self.situation.teammates
         return planning.best_subplan(self.situation, planning.expected_intents(self.situation, teammates))
 
-    def write(self, result: Subplan) -> Plans:
-        """Write the subplan, and the likeliest value of what is missing."""
-        likely = [max(latent.values, key=lambda value: value.weight) for latent in self.situation.latents]
-        lines = tuple(str(Belief((self.respondent,), value.fact)) for value in likely if value.weight > 0)[:20]
-        return super().write(result).model_copy(update={"likely": lines})
-
 
 @dataclass(frozen=True)
 class RemakePlan(_Planning, kind="replan", operation="replan"):
     """Passive planning: what do I do, given what the others announced?"""
 
-    def context(self) -> dict[str, Any]:
-        """Add what was announced, and who announced first."""
-        plans = self.situation.announced.items()
-        announced = {teammate: plan.subplan.text for teammate, plan in plans}
-        return super().context() | {"announced": announced, "first": sorted(self.situation.yields_to)}
-
     def infer(self) -> Subplan:
-        """Return what is worth most a step beside plans that were announced first."""
+        """Return what is worth most a step beside plans that were announced."""
         situation = self.situation
         if situation.options.by(self.operation) == "exact":
             return planning.best_subplan(situation, planning.expected_intents(situation, situation.teammates))
-        first = [teammate for teammate in situation.announced if teammate in situation.yields_to]
-        plans = [intent for teammate in first for intent in planning.announced_intents(situation, teammate)]
+        plans = [intent for mate in situation.announced for intent in planning.announced_intents(situation, mate)]
         return planning.best_subplan(situation, plans)
 
 
@@ -339,11 +373,28 @@ class PredictIntents(
     """Prediction of a teammate: in its place, what would I do next?"""
 
     teammate: AgentId
+    departures = MappingProxyType(
+        {
+            "world_rules": "what the teammate could do is listed with its steps and what it finds (figure 10)",
+            "abilities": "what the teammate could do is listed with its steps: it may be of another kind (figure 10)",
+            "team": "it is about one teammate (figure 10)",
+            "own": "the teammate does not know it (figure 10)",
+            "tasks": "they stand there as they are for the teammate (figure 10)",
+            "options": "the teammate's stand there (figure 10)",
+        }
+    )
 
-    def context(self) -> dict[str, Any]:
-        """Add what the teammate holds in its first person, as the agent believes."""
-        theirs = self.ascribed([self.teammate]).get(self.teammate, ())
-        return super().context() | {"mate": self.teammate, "theirs": theirs}
+    @property
+    def theirs(self) -> Sequence[str]:
+        """What the teammate could do next."""
+        return knowledge.describe_options(self.situation, self.teammate)
+
+    @property
+    def tasks(self) -> Sequence[tuple[GoalId, str]]:
+        """The open tasks as they stand for the teammate, by what it holds."""
+        situation, facts = self.situation, self.situation.ascribed[self.teammate]
+        goals = open_goals(situation.domain.goals(facts))
+        return [(goal.id, situation.domain.describe_goal(goal, self.teammate, facts)) for goal in goals]
 
     def infer(self) -> Sequence[Intent]:
         """Return the likeliest of its options by what it holds."""
@@ -353,9 +404,9 @@ class PredictIntents(
         """Write the intents with their weights."""
         guesses = [
             Guess(
-                steps=tuple(map(str, intent.subplan.actions)),
                 goal=intent.option.goal,
-                weight=min(1.0, intent.weight),
+                steps=tuple(map(plain, intent.subplan.actions)),
+                weight=round(min(1.0, intent.weight), 3),
             )
             for intent in result
         ]
@@ -378,7 +429,7 @@ class PredictIntents(
     def check(self, answer: Guesses) -> str | None:
         """Refuse subplans none of which names an action."""
         if answer.subplans and not self.read(answer):
-            return "no step could be read: write one to three actions such as those you can do"
+            return "no step could be read: write actions such as those that are listed"
         return None
 
 
@@ -394,12 +445,46 @@ class Assess(
     """Assessment: do our plans conflict, or does a teammate lack what matters?"""
 
     intents: Mapping[AgentId, tuple[Intent, ...]]
+    departures = MappingProxyType(
+        {
+            "abilities": "it judges plans that are made (figure 12)",
+            "team": "each teammate stands there with what it lacks and its likely plans (figure 12)",
+            "own": "the subplan to be judged stands there (figure 12)",
+            "options": "it judges plans that are made (figure 12)",
+        }
+    )
 
-    def context(self) -> dict[str, Any]:
-        """Add what every teammate holds as the agent believes, and its likely subplans."""
-        held = self.ascribed(self.situation.teammates)
-        likely = {agent: [intent.subplan.text for intent in intents] for agent, intents in self.intents.items()}
-        return super().context() | {"minds": held, "likely": likely}
+    @cached_property
+    def estimate(self) -> messages.Estimate:
+        """What a message would save."""
+        return messages.estimate(self.situation, self.intents)
+
+    @property
+    def lacking(self) -> Sequence[tuple[str, str]]:
+        """What matters and some teammate does not hold, with who does not."""
+        situation = self.situation
+        missing = {mate: set(situation.missing_from(mate, self.estimate.facts)) for mate in situation.teammates}
+        return [
+            (plain(fact), ", ".join(mate for mate, facts in missing.items() if fact in facts))
+            for fact in self.estimate.facts
+        ]
+
+    @property
+    def likely(self) -> Sequence[tuple[AgentId, str, Sequence[str]]]:
+        """Each teammate, whether it is in sight, and its likely plans with their probabilities."""
+        situation, lines = self.situation, list[tuple[AgentId, str, Sequence[str]]]()
+        for mate in situation.teammates:
+            met = situation.last_met.get(mate)
+            sight = "in sight" if met == situation.view.t else "out of sight" if met is not None else "not met"
+            plans = [knowledge.describe_intent(situation, intent) for intent in self.intents.get(mate, ())]
+            lines.append((mate, sight, plans))
+        return lines
+
+    @property
+    def is_announced(self) -> bool:
+        """Whether the subplan has been announced."""
+        own = self.situation.own_announcement
+        return own is not None and own.subplan == self.situation.subplan
 
     def infer(self) -> Assessment:
         """Return what a message would save, and of what."""
@@ -410,19 +495,26 @@ class Assess(
         if not result.speaks:
             return Judged(answer="no")
         beliefs = (Belief((self.respondent,), fact) for fact in result.facts[:20])
-        return Judged(answer="yes", misaligned=tuple(map(str, beliefs)))
+        return Judged(reasoning=result.reason, answer="yes", misaligned=tuple(map(plain, beliefs)))
 
     def read(self, answer: Judged) -> Assessment:
         """Return the assessment, with those facts that the agent holds."""
         situation, speaks = self.situation, answer.answer == "yes"
         lines = read_lines(answer.misaligned, situation, (self.respondent,))
-        held = [fact for fact in lines if fact in situation.facts]
+        held = messages.with_containers(situation, [fact for fact in lines if fact in situation.facts])
         lacking = {teammate: situation.missing_from(teammate, held) for teammate in situation.teammates}
+        clashing = tuple(mate for mate, intents in self.intents.items() if self._do_conflict(intents))
         return Assessment(
             speaks=speaks,
             lacking={teammate: facts for teammate, facts in lacking.items() if facts},
-            against=situation.teammates if speaks else (),
+            against=(clashing or situation.teammates) if speaks else (),
+            reason=answer.reasoning,
         )
+
+    def _do_conflict(self, intents: Iterable[Intent]) -> bool:
+        cost, facts = self.situation.domain.beliefs.conflict_cost, self.situation.facts
+        own = self.situation.own_options[:1]
+        return any(cost(option, intent.option, facts) > 0 for option in own for intent in intents)
 
 
 @dataclass(frozen=True)
@@ -437,11 +529,32 @@ class WriteMessage(
     """Message: how do I tell them?"""
 
     assessment: Assessment
+    departures = MappingProxyType(
+        dict.fromkeys(
+            (
+                *("mission", "world_rules", "abilities", "quotes", "who", "situation", "team", "tasks", "own", "said"),
+                "options",
+            ),
+            "a message is written of what others lack and of the subplan, and of nothing else (figure 13)",
+        )
+    )
 
-    def context(self) -> dict[str, Any]:
-        """Add what is to be told."""
-        facts = tuple(map(str, self.assessment.facts))
-        return super().context() | {"facts": facts, "length": self.situation.options.length}
+    @property
+    def facts(self) -> Sequence[str]:
+        """What is to be told."""
+        return tuple(messages.dated(self.situation, fact) for fact in self.assessment.facts)
+
+    @property
+    def asks(self) -> Sequence[tuple[str, str]]:
+        """What others could do beside the subplan."""
+        parts = messages.divide_work(self.situation, self.assessment) if self.assessment.announces else {}
+        return messages.group_asks(parts)
+
+    @property
+    def steps_to_begin(self) -> int:
+        """Estimated steps until the first action of the subplan is done."""
+        plan = self.situation.subplan
+        return messages.steps_to_begin(self.situation, plan) if plan is not None else 0
 
     def infer(self) -> MessageDraft:
         """Return the facts and the subplan, by a form."""
@@ -466,30 +579,59 @@ class WriteMessage(
 class Ground(BeliefQuestion[Act, NextAction], kind="act", operation="ground", answer=Act, sampling=_READ):
     """Grounding: which of these actions comes next, or is the subplan done?"""
 
+    departures = MappingProxyType(
+        {
+            "world_rules": "it chooses among listed actions, with their steps (figure 14)",
+            "abilities": "it chooses among listed actions, with their steps (figure 14)",
+            "team": "the subplan was made beside what the others do (figure 14)",
+            "options": "they stand there after the subplan's own actions (figure 14)",
+        }
+    )
+
     @property
     def actions(self) -> tuple[Action, ...]:
         """What is listed: what can start now, the subplan's own actions first."""
-        own = self.situation.subplan.actions if self.situation.subplan is not None else ()
-        listed = [action for action in own if self.situation.view.check(action).ok]
-        listed += [complete_action(option.action, self.situation.view) for option in self.situation.view.options]
-        return tuple(dict.fromkeys(action for action in listed if action.verb != "talk"))
+        return tuple(option.action for option in self.listed)
 
-    def context(self) -> dict[str, Any]:
-        """Add the subplan, what was done under it, and what can be done now."""
-        return super().context() | {"actions": self.actions, "past": self.situation.outcomes, "keyword": DONE}
+    @cached_property
+    def listed(self) -> Sequence[Option]:
+        """The same as options."""
+        situation = self.situation
+        possible = {complete_action(option.action, situation.view): option for option in self.me.options}
+        left = planning.remaining_actions(situation)
+        own = {complete_action(o.action, situation.view): o for o in situation.own_options if o.action in left}
+        able = {action: option for action, option in own.items() if situation.view.check(action).ok}
+        # An option for the world's own goal says more than the subplan's.
+        options = {**able, **{action: option for action, option in possible.items() if action.verb != "talk"}}
+        return [option._replace(action=action) for action, option in options.items()]
+
+    @property
+    def doing(self) -> Action | None:
+        """What runs, complete with its defaults as the listed actions are."""
+        doing = self.me.doing
+        return None if doing is None else complete_action(doing, self.situation.view)
+
+    @property
+    def left(self) -> str:
+        """What of the subplan is not done, and what of it failed."""
+        failed = [plain(outcome.action) for outcome in self.situation.outcomes if outcome.status == "failed"]
+        left = "; ".join(map(plain, planning.remaining_actions(self.situation))) or "nothing"
+        return f"{left} ({', '.join(failed)} failed)" if failed else left
 
     def infer(self) -> NextAction:
-        """Return the subplan's next action; none where none can start."""
-        return planning.next_action(self.situation)
+        """Return the subplan's next action, or what new findings make worth more; none where none can start."""
+        return planning.updated_action(self.situation)
 
     def write(self, result: NextAction) -> Act:
         """Write the action, or that all is done."""
-        return Act(answer=DONE if result.action is None else str(result.action))
+        return Act(answer=DONE if result.action is None else plain(result.action))
 
     def read(self, answer: Act) -> NextAction:
         """Return the action of an answer, none where all is done."""
         action, subplan = self._action(answer), self.situation.subplan
-        return NextAction(action, subplan.goal if subplan is not None and action in subplan.actions else None)
+        if subplan is not None and action in subplan.actions:
+            return NextAction(action, subplan.goal)
+        return NextAction(action, next((option.goal for option in self.listed if option.action == action), None))
 
     def _action(self, answer: Act) -> Action | None:
         if _is_done(answer):
@@ -504,7 +646,7 @@ class Ground(BeliefQuestion[Act, NextAction], kind="act", operation="ground", an
         if action is None:
             return f"'{answer.answer[:80]}' is none of the listed actions, nor {DONE}"
         verdict = self.situation.view.check(action)
-        return None if verdict.ok else f"{action} cannot start: {verdict.reason}"
+        return None if verdict.ok else plain(f"{action} cannot start: {verdict.reason}")
 
     def fallback(self) -> Act:
         """Take the subplan's first action that can start."""
@@ -512,11 +654,11 @@ class Ground(BeliefQuestion[Act, NextAction], kind="act", operation="ground", an
 
     def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
         """Offer the listed actions, and that the subplan is done."""
-        return [*map(str, self.actions), DONE] if field == "answer" else ()
+        return [*map(plain, self.actions), DONE] if field == "answer" else ()
 
     def perturb(self, answer: Act, rng: np.random.Generator) -> Act:
         """Choose another of the listed actions."""
-        others = [str(action) for action in self.actions if str(action) != answer.answer]
+        others = [plain(action) for action in self.actions if plain(action) != answer.answer]
         return Act(answer=others[int(rng.integers(len(others)))]) if others else answer
 
 
@@ -546,13 +688,30 @@ def nearest_option(view: View) -> Option:
 # ---- from lines to beliefs and actions; what cannot be read is left out
 
 
-def read_lines(lines: Iterable[str], situation: Situation, holders: tuple[AgentId, ...]) -> tuple[Fact, ...]:
-    """Return the facts of some lines that these agents hold and a rule admits."""
-    beliefs = (_read_line(line, situation, holders) for line in lines)
-    return tuple(dict.fromkeys(belief.fact for belief in beliefs if belief is not None))
+def read_lines(
+    lines: Iterable[str], situation: Situation, holders: tuple[AgentId, ...], since: dict[Fact, int] | None = None
+) -> tuple[Fact, ...]:
+    """Return the facts of some lines that these agents hold and a rule admits.
+
+    Args:
+        lines: What a reasoner wrote.
+        situation: Of the agent.
+        holders: Who believes: the agent, or the agent that a teammate does.
+        since: Is filled with the steps that lines name at their end: ``(step 12)``.
+    """
+    facts = dict[Fact, None]()
+    for line in lines:
+        text, step = messages.split_step(line)
+        belief = _read_line(text, situation, holders)
+        if belief is not None:
+            facts[belief.fact] = None
+            if step is not None and since is not None:
+                since[belief.fact] = min(step, situation.view.t)
+    return tuple(facts)
 
 
 def _read_line(line: str, situation: Situation, holders: tuple[AgentId, ...]) -> Belief | None:
+    line = written_names(line, situation.rules.schema.kinds)
     text = line if "believe" in line.casefold() else f"{show(holders[-1])} BELIEVE {line.strip(' -*`')}"
     if len(holders) == 2 and text.casefold().count("believe") == 1:
         text = f"{show(holders[0])} BELIEVE {text}"
@@ -569,58 +728,23 @@ def _read_line(line: str, situation: Situation, holders: tuple[AgentId, ...]) ->
 
 def read_steps(texts: Sequence[str], situation: Situation, agent: AgentId | None = None) -> tuple[Action, ...]:
     """Return the actions that some words mean; of an agent of another kind only the written form."""
-    actions = []
+    actions, schemas = [], {schema.verb: schema for schema in situation.view.abilities}
+    kinds = situation.rules.schema.kinds
     for text in texts[:12]:
         action: Action | None = None
         if agent is None or situation.team.get(agent) == situation.view.kind:
             action = read_action(text, situation.view, situation.domain)
         if action is None:
             try:
-                action = parse_action(action_text(text))
+                action = parse_action(written_names(action_text(text), kinds))
             except ParseError:
                 continue
+            if agent is not None and action.verb in schemas:
+                action = complete_action(action, situation.view)
         if action.verb != "talk":
             actions.append(action)
     return tuple(actions)
 
 
-# ---- from beliefs to a paragraph
-
-
-def describe_beliefs(situation: Situation, host: AgentId) -> tuple[str, ...]:
-    """Return what an agent or a teammate holds of the world, in its first person."""
-    facts = situation.facts_of(host)
-    about: dict[Entity | str, list[Fact]] = {}
-    for fact in facts:
-        if fact.predicate not in situation.words.details:
-            about.setdefault(fact.subject, []).append(fact)
-
-    def listed(subject: Entity | str) -> str:
-        return _list_facts(about.pop(subject, []), facts, situation.view.t)
-
-    lines = [f"I am {host}. {listed(host) or 'Nothing is known of where I am.'}"]
-    lines += [f"{teammate}: {listed(teammate) or 'not seen.'}" for teammate in situation.team if teammate != host]
-    is_self = host == situation.agent
-    latents = situation.latents if is_self else situation.domain.beliefs.latent_variables(facts)
-    wanted = {goal.thing for goal in situation.goals.values()}
-    sought = {value.fact.subject for latent in latents for value in latent.values}
-    kinds = {subject.kind for subject in sought if isinstance(subject, Entity)}
-    subjects = [subject for subject in about if isinstance(subject, Entity)]
-    subjects.sort(key=lambda subject: (subject not in wanted, subject.kind not in kinds, subject.id))
-    lines += [f"{subject}: {listed(subject)}" for subject in subjects[:PARAGRAPH]]
-    if len(subjects) > PARAGRAPH:
-        lines.append(f"And {len(subjects) - PARAGRAPH} more.")
-    return (*lines, *(f"Not known: {_list_values(latent)}." for latent in latents))
-
-
-def _list_facts(facts: Sequence[Fact], known: Facts, t: int) -> str:
-    """Return the facts about one subject, with their age."""
-    words = [f"{fact.predicate} {show(fact.value)}" for fact in facts]
-    ages = [t - known.seen[fact] for fact in facts if fact in known.seen]
-    age = f" ({max(ages)} steps ago)" if ages and max(ages) > 0 else ""
-    return f"{', '.join(words)}{age}." if words else ""
-
-
-def _list_values(latent: LatentVariable) -> str:
-    values = ", ".join(f"{value.fact.predicate} {show(value.fact.value)}" for value in latent.values[:12])
-    return f"{latent.name}; it may be {values}"
+def _is_joint(situation: Situation, goal: GoalId | None) -> bool:
+    return goal is not None and goal in situation.goals and situation.goals[goal].quorum > 1

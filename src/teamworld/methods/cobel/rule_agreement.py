@@ -2,35 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from types import MappingProxyType
+from typing import Any, ClassVar, Final, TypeVar
 
 import numpy as np
 from pydantic import BaseModel, Field
 
 from teamworld.language import AgentId, BeliefRule, ParseError, RuleSet, Schema, parse_rule
-from teamworld.methods.contract import DecisionContext, StrictModel
+from teamworld.methods.common.answers import Reasoned
+from teamworld.methods.contract import DecisionContext
 from teamworld.reasoning.contract import Question, Sampling
-from teamworld.worlds.contract import View
+from teamworld.worlds.contract import View, WorldSpec
 
 Said = TypeVar("Said", bound=BaseModel)
+_LISTED: Final = re.compile(r"^\s*(?:[-*•]|\(?\d{1,3}[.)])\s+")
+_MARKS: Final = " \t\r\n`*'\".;,-•"
 
 
-class ProposedRules(StrictModel):
+class ProposedRules(Reasoned):
     """Belief rules for a world."""
 
-    reasoning: str = Field(default="", description="which things and relations matter, briefly", max_length=2000)
     zero_order: tuple[str, ...] = Field(description="rules such as ?me BELIEVE ?apple IN ?room", max_length=40)
     first_order: tuple[str, ...] = Field(
-        description="the same of a team-mate: ?me BELIEVE ?mate BELIEVE ?apple IN ?room", max_length=40
+        description="the same of a teammate: ?me BELIEVE ?mate BELIEVE ?apple IN ?room", max_length=40
     )
 
 
-class ReviewedRules(StrictModel):
+class ReviewedRules(Reasoned):
     """What is missing or wrong in proposed rules."""
 
-    reasoning: str = Field(default="", description="what you looked at, briefly", max_length=2000)
     suggestions: str = Field(default="", description="what to add, change or leave out", max_length=2000)
     satisfied: bool = Field(description="true if nothing needs to be changed")
 
@@ -39,7 +42,7 @@ class ReviewedRules(StrictModel):
 class _RuleQuestion(Question[Said]):
     respondent: AgentId
     views: Mapping[AgentId, View]
-    task: str
+    spec: WorldSpec
     schema: Schema
     rules: ProposedRules | None = None
     """The rules so far."""
@@ -47,22 +50,30 @@ class _RuleQuestion(Question[Said]):
     """What the reviewer said of them."""
     sampling: ClassVar[Sampling] = Sampling(temperature=0.0, max_tokens=2000)
 
+    departures: ClassVar[Mapping[str, str]] = MappingProxyType(
+        dict.fromkeys(
+            ("world_rules", "abilities", "who", "situation", "team", "tasks", "own", "said", "options"),
+            "the rules are agreed on before the first step, of the task alone (figures 5 and 6)",
+        )
+    )
+
     def context(self) -> dict[str, Any]:
-        """Return the task, what facts can state, and the rules so far."""
-        relations = [
-            f"{rel.subject} {rel.predicate} {'|'.join(rel.values)}"
-            + (f" (up to {rel.max_values})" if rel.max_values > 1 else "")
-            for rel in self.schema.relations
-        ]
-        before = [] if self.rules is None else [*self.rules.zero_order, *self.rules.first_order]
-        reasoning = self.rules.reasoning if self.rules is not None else ""
-        return {
-            "task": self.task,
-            "relations": relations,
-            "before": before,
-            "reasoning": reasoning,
-            "suggestions": self.suggestions,
-        }
+        """The question, of which the shared blocks read what the world is."""
+        return {"q": self, "me": self}
+
+    @property
+    def relations(self) -> Sequence[str]:
+        """What facts can state; kinds of which the same can be stated stand together."""
+        alike: dict[str, list[str]] = {}
+        for rel in self.schema.relations:
+            most = f" (up to {rel.max_values})" if rel.max_values > 1 else ""
+            alike.setdefault(f"{rel.predicate} {'|'.join(rel.values)}{most}", []).append(rel.subject)
+        return [f"{', '.join(subjects)} {stated}" for stated, subjects in alike.items()]
+
+    @property
+    def before(self) -> Sequence[str]:
+        """The rules so far."""
+        return [] if self.rules is None else [*self.rules.zero_order, *self.rules.first_order]
 
 
 @dataclass(frozen=True)
@@ -120,7 +131,7 @@ def read_rules(answer: ProposedRules | None, schema: Schema) -> tuple[BeliefRule
     for order, lines in enumerate((answer.zero_order, answer.first_order) if answer is not None else ()):
         for line in lines:
             try:
-                rule = parse_rule(line.strip(" \t-*`"), (order,))
+                rule = parse_rule(_tidy(line, schema), (order,))
             except (ParseError, ValueError):
                 continue
             if empty.sound(rule):
@@ -128,7 +139,16 @@ def read_rules(answer: ProposedRules | None, schema: Schema) -> tuple[BeliefRule
     return tuple(dict.fromkeys(rules))
 
 
-async def agree_on_rules(moment: DecisionContext, task: str, schema: Schema, rounds: int) -> RuleSet:
+def _tidy(line: str, schema: Schema) -> str:
+    """Return a line without marks of lists and quotes, its key words and relations in capitals as they are written."""
+    line = _LISTED.sub("", line).strip(_MARKS)
+    line = re.sub(r"\bbelieves?\b", "BELIEVE", line, flags=re.IGNORECASE)
+    for predicate in schema.predicates:
+        line = re.sub(rf"(?<=\s){re.escape(predicate)}(?=\s)", predicate, line, flags=re.IGNORECASE)
+    return line
+
+
+async def agree_on_rules(moment: DecisionContext, spec: WorldSpec, schema: Schema, rounds: int) -> RuleSet:
     """Return the rules that the first agent proposes and a reviewer is satisfied with, or the last proposal.
 
     Prompts hold nothing of the instance, so in later episodes a run's store of answers gives the same rules.
@@ -138,11 +158,11 @@ async def agree_on_rules(moment: DecisionContext, task: str, schema: Schema, rou
     proposed: ProposedRules | None = None
     suggestions = ""
     for number in range(rounds):
-        proposed = await moment.ask(ProposeRules(author, own, task, schema, proposed, suggestions))
+        proposed = await moment.ask(ProposeRules(author, own, spec, schema, proposed, suggestions))
         if not reviewers:
             break
         reviewer = reviewers[number % len(reviewers)]
-        review = await moment.ask(ReviewRules(reviewer, {reviewer: moment.views[reviewer]}, task, schema, proposed))
+        review = await moment.ask(ReviewRules(reviewer, {reviewer: moment.views[reviewer]}, spec, schema, proposed))
         if review.satisfied:
             break
         suggestions = review.suggestions

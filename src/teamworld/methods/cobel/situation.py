@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from teamworld.language import Action, AgentId, Entity, Fact, Facts, GoalId, RuleSet
+from teamworld.language import Action, AgentId, Entity, Fact, Facts, GoalId, Plan, RuleSet, plain
 from teamworld.methods.contract import Message, Variant
 from teamworld.planning.vocabulary import Vocabulary
 from teamworld.worlds.base.beliefs import BeliefDomain
-from teamworld.worlds.contract import Goal, ImpossibleFacts, LatentVariable, Option, Outcome, View
+from teamworld.worlds.contract import Goal, ImpossibleFacts, LatentVariable, Option, Outcome, View, WorldSpec
 
 # ---- what can be set
 
@@ -41,9 +42,9 @@ class CobelOptions(BaseModel):
     plan: EngineName | None = Field(default=None, description="active planning")
     replan: EngineName | None = Field(default=None, description="passive planning, round announced plans")
     ground: EngineName | None = Field(default=None, description="from the subplan to the next action")
-    rules: Literal["schema", "agreed"] = Field(
+    rules: Literal["schema", "proposed"] = Field(
         default="schema",
-        description="belief rules: made from the world's relations, or agreed on by reasoners",
+        description="belief rules: made from the world's relations, or proposed and reviewed by the agents",
     )
     rounds: int = Field(default=3, ge=1, le=9, description="rounds of proposal and review at most")
     store: Literal["tables", "text"] = Field(
@@ -72,12 +73,24 @@ class CobelOptions(BaseModel):
     warn: bool = Field(
         default=True, description="a teammate in danger that cannot know it is warned, whatever `cap` says"
     )
+    skip: bool = Field(default=True, description="questions with one possible answer are not put")
+    predicted: int = Field(
+        default=3, ge=1, description="teammates whose plans are predicted for one plan at most: those with most to lose"
+    )
+    temperature: float = Field(default=0.0, ge=0, le=2, description="of update, assessment and grounding")
     actions: int = Field(default=3, ge=1, le=12, description="actions of a subplan before a new one is made")
     length: int = Field(default=500, ge=40, le=2000, description="longest message in characters")
-    trust: float = Field(default=0.95, ge=0.5, le=1, description="how likely what is told is true")
+    trust: float = Field(
+        default=0.95, ge=0.5, le=1, description="how likely what is told is true: what rests on it counts so much less"
+    )
     tau: float = Field(default=0.15, gt=0, description="spread of intents: 0 the best alone, large all alike")
     beta: float = Field(default=1.0, ge=0, description="how much a step off the way speaks against an intent, per step")
     kept: float = Field(default=0.9, ge=0, le=1, description="how likely an announced plan is kept to")
+
+    @field_validator("rules", mode="before")
+    @classmethod
+    def _as_before(cls, value: object) -> object:
+        return "proposed" if value == "agreed" else value  # as earlier logs call it
 
     @model_validator(mode="after")
     def _text_needs_reasoner(self) -> CobelOptions:
@@ -96,7 +109,10 @@ VARIANTS: Final[dict[str, Variant]] = {
     "exact": Variant("all operations by inference: no reasoner is asked", {"engine": "exact"}),
     "original": Variant(
         "as published: plans of others are forgotten after a cycle, two messages an episode, nothing interrupts",
-        {"keep": False, "cap": "episode", "interrupt": False, "correct": False, "rules": "agreed", "warn": False},
+        {
+            **{"keep": False, "cap": "episode", "interrupt": False, "correct": False, "rules": "proposed"},
+            **{"warn": False, "skip": False, "temperature": 0.7},
+        },
     ),
     "no_sbr": Variant(
         "no symbolic beliefs: the dialogue stands for what others know; questions only",
@@ -129,8 +145,8 @@ class Subplan(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The actions in written form, and the goal."""
-        written = "; ".join(map(str, self.actions)) or self.words or "nothing"
+        """The actions with plain names, and the goal."""
+        written = "; ".join(map(plain, self.actions)) or self.words or "nothing"
         return f"{written} for {self.goal}" if self.goal is not None and self.actions else written
 
     def options(self, agent: AgentId, domain: BeliefDomain, facts: Facts) -> list[Option]:
@@ -152,6 +168,14 @@ class Announcement(NamedTuple):
     t: int
     steps: int
     """Estimated steps that it takes."""
+    first: int = 1
+    """Steps, from then on, until it is where its first action is done, as it said; else as is estimated."""
+    asks: Mapping[AgentId, Subplan] = MappingProxyType({})
+    """What it asks others to do meanwhile."""
+
+    def steps_to_go(self, t: int) -> int:
+        """Return the steps until its first action is done."""
+        return max(0, self.first - (t - self.t))
 
 
 class BeliefUpdate(NamedTuple):
@@ -159,6 +183,12 @@ class BeliefUpdate(NamedTuple):
 
     beliefs: tuple[Fact, ...] = ()
     plan: Subplan | None = None
+    first: int | None = None
+    """Steps until the first action of the plan is done, where that was said."""
+    asks: Mapping[AgentId, Subplan] = MappingProxyType({})
+    """What others are asked to do."""
+    since: Mapping[Fact, int] = MappingProxyType({})
+    """The steps at which beliefs were so, where that was said; else it was when it was said."""
 
 
 class Intent(NamedTuple):
@@ -190,6 +220,8 @@ class Assessment(NamedTuple):
     """Teammates whose likely plans conflict with the agent's."""
     announces: bool = True
     """Whether the agent's plan is worth telling too."""
+    reason: str = ""
+    """Why, in words: whoever writes the message is told."""
 
     @property
     def facts(self) -> tuple[Fact, ...]:
@@ -205,6 +237,8 @@ class MessageDraft(NamedTuple):
     plan: Subplan | None
     recipients: tuple[AgentId, ...] | None
     """None: all."""
+    asks: Mapping[AgentId, Subplan] = MappingProxyType({})
+    """What it asks others to do meanwhile."""
 
 
 class NextAction(NamedTuple):
@@ -224,7 +258,7 @@ class Situation:
     view: View
     domain: BeliefDomain
     options: CobelOptions
-    task: str
+    spec: WorldSpec
     team: Mapping[AgentId, str]
     """The living agents with their kinds, in the order of the team."""
     rules: RuleSet
@@ -239,15 +273,23 @@ class Situation:
     announced: Mapping[AgentId, Announcement] = field(default_factory=dict)
     """Plans of teammates that still hold as far as it knows."""
     own_announcement: Announcement | None = None
-    yields_to: frozenset[AgentId] = frozenset()
-    """Teammates whose announcement it gives way to, for they announced first."""
     regrets: Mapping[AgentId, Mapping[Action, float]] = field(default_factory=dict)
     """Steps that a teammate's moves lost if it is about an action."""
     subplan: Subplan | None = None
+    former: Subplan | None = None
+    """The subplan that it has just given up."""
+    given_up: str = ""
+    """Why, in words."""
     outcomes: tuple[Outcome, ...] = ()
     """What it did under its subplan."""
+    running: Plan | None = None
+    """What it is doing now."""
+    vain: Mapping[Action, int] = field(default_factory=dict)
+    """What failed or changed nothing lately, with the step until which it is not worth another try."""
+    news: tuple[str, ...] = ()
+    """What it came to know of goals and their things since it made its subplan."""
     last_goal: GoalId | None = None
-    """The goal that its last action was for."""
+    """The goal that the subplan of its last action was for."""
     last_met: Mapping[AgentId, int] = field(default_factory=dict)
     """When it saw each teammate last."""
     inferred: frozenset[Fact] = frozenset()
@@ -282,6 +324,12 @@ class Situation:
         if self.facts is self.view.known:
             return own
         return own | {goal.id: goal for goal in self.domain.goals(self.facts)}
+
+    @cached_property
+    def told_facts(self) -> tuple[Fact, ...]:
+        """What it holds of the world without having perceived it: it was told, or concludes it."""
+        known = set(self.view.known)
+        return tuple(fact for fact in self.facts if fact not in known)
 
     @cached_property
     def latents(self) -> Sequence[LatentVariable]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from string import ascii_uppercase
 from typing import Final
 
-from teamworld.language import Action, Entity, show
+from teamworld.language import Action, Entity, plain, plain_names, show
 from teamworld.methods.coela.options import CoelaOptions
 from teamworld.methods.coela.situation import Situation
 from teamworld.worlds.contract import WAIT
@@ -32,16 +32,15 @@ def letter(index: int) -> str:
 
 def plan_text(plan: Action) -> str:
     """Return a plan as it stands in the list."""
-    return KEYWORD if plan == SEND else str(plan)
+    return KEYWORD if plan == SEND else plain(plan)
 
 
 def list_plans(situation: Situation, options: CoelaOptions, message: bool) -> tuple[Action, ...]:
-    """Return the plans that an agent chooses from: the message, if there is one, then what can start now."""
-    hidden = {*options.omit, WAIT.verb}  # an agent that has no plan waits and is not asked
-    plans = dict.fromkeys(option.action for option in situation.options if option.action.verb not in hidden)
-    holds = options.blind_delivery and situation.held(situation.me)
-    blind = holds and not any(situation.deliveries(options.omit)) and find_room_search(situation) is not None
-    return ((SEND,) if message else ()) + tuple(plans) + ((BLIND,) if blind else ())
+    """Return the plans that an agent chooses from: the message, if there is one, what can start now, and waiting."""
+    plans = dict.fromkeys(option.action for option in situation.options if option.action != WAIT)
+    holds = options.blind_delivery and situation.held(situation.agent)
+    blind = holds and not any(situation.deliveries()) and find_room_search(situation) is not None
+    return ((SEND,) if message else ()) + tuple(plans) + ((BLIND,) if blind else ()) + (WAIT,)
 
 
 def find_room_search(situation: Situation) -> Action | None:
@@ -62,9 +61,9 @@ def read_plan(text: str, plans: Sequence[Action]) -> Action | None:
     """
     tagged = _TAG.search(text)
     answer = (tagged[2] if tagged is not None else text)[:LONGEST].strip()
-    plain = answer.lower()
+    words = plain_names(answer).lower()
     for plan in plans:
-        if plan_text(plan).lower() in plain:
+        if plan_text(plan).lower() in words:
             return plan
     for index, plan in enumerate(plans):
         if _lettered(letter(index)).search(answer):
@@ -85,7 +84,7 @@ def _count_marks(answer: str, mark: str, plan: Action) -> int:
     wanted = [rf"(?<![A-Za-z]){verb}(?![A-Za-z])"]
     for arg in plan.args:
         parts = (arg.kind, str(arg.id)) if isinstance(arg, Entity) else (show(arg),)
-        wanted += [rf"(?<!\w){re.escape(part)}(?!\w)" for part in parts]
+        wanted += [rf"(?<![A-Za-z0-9]){re.escape(part)}(?![A-Za-z0-9])" for part in parts]
     marks = sum(re.search(pattern, answer, re.IGNORECASE) is not None for pattern in wanted)
     alone = mark not in ("A", "I") and re.search(rf"(?<!\w){mark}(?!\w)", answer) is not None  # both are words too
     return marks + alone

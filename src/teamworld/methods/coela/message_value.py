@@ -52,9 +52,9 @@ class MessageValue(NamedTuple):
 def value_message(situation: Situation, goal: GoalId | None, facts: Iterable[Fact]) -> MessageValue:
     """Return what it is worth to tell that one takes a goal, and some facts."""
     about = {fact.subject for fact in facts}
-    goals = (known for known in situation.goals.values() if known.thing is not None and known.thing in about)
+    goals = (known for known in situation.all_goals.values() if known.thing is not None and known.thing in about)
     saved = sum(_value_of_facts(situation, known) for known in goals)
-    target = situation.goals.get(goal) if goal is not None else None
+    target = situation.all_goals.get(goal) if goal is not None else None
     waiting = 0
     if target is not None:
         saved += _value_of_intent(situation, target)
@@ -75,7 +75,7 @@ def _way(situation: Situation, goal: Goal) -> float:
 
 
 def _bounded(situation: Situation, steps: float) -> float:
-    return min(steps, max(0.0, situation.view.steps_left - PRICE))
+    return min(steps, max(0.0, situation.steps_left - PRICE))
 
 
 def _value_of_facts(situation: Situation, goal: Goal) -> float:
@@ -88,7 +88,7 @@ def _value_of_facts(situation: Situation, goal: Goal) -> float:
 
 
 def _value_of_intent(situation: Situation, goal: Goal) -> float:
-    if goal.state != "open" or situation.announced == goal.id:
+    if goal.state != "open" or situation.commitment == goal.id:
         return 0.0
     trip = _bounded(situation, _way(situation, goal))
     staff = situation.staffed[goal.id] + 1

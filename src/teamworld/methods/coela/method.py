@@ -18,15 +18,16 @@ from teamworld.methods.coela.options import VARIANTS, CoelaOptions
 from teamworld.methods.coela.questions import (
     ChooseAction,
     PickPlan,
-    Proposal,
     ProposeMessage,
     Tell,
     Think,
     read_facts,
     served,
 )
-from teamworld.methods.coela.situation import Situation
+from teamworld.methods.coela.situation import Situation, assess
+from teamworld.methods.common.answers import meant
 from teamworld.methods.common.commitments import commit_to, release_if_over
+from teamworld.methods.common.knowledge import list_teammates
 from teamworld.methods.common.perception import Perceive, describe_views
 from teamworld.methods.common.translation import Translate
 from teamworld.methods.contract import (
@@ -40,6 +41,8 @@ from teamworld.methods.contract import (
     Message,
     Method,
 )
+from teamworld.planning.goals import open_goals
+from teamworld.record import QuestionSkipped
 from teamworld.worlds.contract import WAIT as NO_ACTION
 
 
@@ -50,7 +53,9 @@ class AgentTurn(NamedTuple):
     action: Action | None = None
     goal: GoalId | None = None
     remark: str = ""
-    """What the action history says of it."""
+    """Why it came to nothing, as the agent is told next time."""
+    cause: str = "free"
+    """Why the agent does it."""
     parsed: bool = True
     """False where no plan could be read and this one was drawn."""
 
@@ -75,7 +80,11 @@ class Coela(Method):
         self._spec, self._domain, self._rng = briefing.spec, briefing.domain, briefing.rng
         self._memory = {
             agent: AgentMemory(
-                agent, self._options, briefing.rng("coela", "vain", agent), briefing.rng("coela", "drawn", agent)
+                agent,
+                self._options,
+                briefing.spec.agents,
+                briefing.rng("coela", "vain", agent),
+                briefing.rng("coela", "drawn", agent),
             )
             for agent in briefing.agents
         }
@@ -89,77 +98,97 @@ class Coela(Method):
     async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
         """One timestep: perceive; then each free agent proposes a message, chooses, and sends or acts."""
         agents = self._order(context)
-        perception = await describe_views(context, self._options.perceive, agents)
+        perception = await describe_views(context, self._options.perceive, agents, self._domain, self._spec)
         decisions: dict[AgentId, Decision] = dict.fromkeys(context.free, CARRY)
         if self._options.visibility == "simultaneous":
-            situations = {agent: self._situation(context, agent) for agent in agents}
-            turns = await context.together(
-                {agent: self._turn(context, situations[agent], perception.get(agent)) for agent in agents}
-            )
+            situations = {agent: self._situation(context, agent, perception.get(agent)) for agent in agents}
+            turns = await context.together({agent: self._turn(context, situations[agent]) for agent in agents})
             for agent, turn in turns.items():
                 decisions[agent] = self._execute(context, agent, turn)
         else:
             for agent in agents:
-                turn = await self._turn(context, self._situation(context, agent), perception.get(agent))
+                turn = await self._turn(context, self._situation(context, agent, perception.get(agent)))
                 decisions[agent] = self._execute(context, agent, turn)
         for agent in context.free:  # what was said after its turn is read when it decides next
             self._memory[agent].hear(context.inbox(agent))
         return decisions
 
-    async def _turn(self, context: DecisionContext, situation: Situation, perception: str | None) -> AgentTurn:
+    async def _turn(self, context: DecisionContext, me: Situation) -> AgentTurn:
         """Let one agent propose a message and choose between sending it and an action."""
-        unasked = self._unasked(situation)
+        unasked = self._unasked(context, me)
         if unasked is not None:
             return unasked
-        plans = self._options.listed == "plans"
-        shown = (situation.me, {situation.me: situation.view}, situation, self._options, perception)
-        proposal: Proposal | None = None
-        if situation.messages:
-            proposal = await context.ask((Tell if plans else ProposeMessage)(*shown))
+        plans, views = self._options.listed == "plans", {me.agent: me.view}
+        message = await self._propose(context, me)
+        if plans and message is None and list_plans(me, self._options, message=False) == (NO_ACTION,):
+            return AgentTurn()
         thought: str | None = None
         if self._options.thinking == "before":
-            thought = (await context.ask(Think(*shown, proposal))).reasoning
+            thought = (await context.ask(Think(me.agent, views, me, self._options, message))).reasoning
         if plans:
-            pick = PickPlan(*shown, proposal, thought)
-            return self._picked(situation, pick, pick.read(await context.ask(pick)))
-        choice = ChooseAction(*shown, proposal, thought)
+            pick = PickPlan(me.agent, views, me, self._options, message, thought)
+            return self._picked(me, pick, pick.read(await context.ask(pick)))
+        choice = ChooseAction(me.agent, views, me, self._options, message, thought)
         chosen = await context.ask(choice)
         if choice.sends(chosen):
-            return _sending(situation, proposal)
+            return _sending(message)
         action = None if self._options.translate == "mind" else choice.read(chosen)
         if action is None:
-            views = {situation.me: situation.view}
-            translate = Translate(situation.me, views, self._domain, chosen.action, choice.numbered)
+            translate = Translate(me.agent, views, me, chosen.action, choice.numbered)
             action = translate.read(await context.ask(translate))
         if action is None:
-            return AgentTurn(remark="nothing: no action could be read")
+            return AgentTurn(remark="no action could be read in your answer")
         return AgentTurn(action=action, goal=choice.goal_of(chosen, action))
 
-    def _unasked(self, situation: Situation) -> AgentTurn | None:
-        """Return what an agent does without being asked: full hands deliver, and who has no plan waits."""
-        options = self._options
-        if options.full_hands == "deliver" and situation.full:
-            deliveries = situation.deliveries(options.omit)
-            nearest = min(deliveries, key=lambda option: option.steps, default=None)
-            if nearest is not None:
-                return AgentTurn(action=nearest.action, goal=served(situation, nearest.action))
-            if options.blind_delivery and (search := find_room_search(situation)) is not None:
-                return AgentTurn(action=search)
-        return AgentTurn() if options.listed == "plans" and not list_plans(situation, options, message=False) else None
+    async def _propose(self, context: DecisionContext, me: Situation) -> Message | None:
+        """Return the message that an agent could send; None where it has nothing to tell, or nobody would hear it."""
+        question = Tell if self._options.listed == "plans" else ProposeMessage
+        if not me.can_tell:
+            return None
+        deaf = "" if me.team else "alone"
+        if deaf or not context.may_speak(me.agent):
+            self._skip(context, me.agent, question.kind, deaf or "no message left")
+            return None
+        proposal = await context.ask(question(me.agent, {me.agent: me.view}, me, self._options))
+        if not meant(proposal.message):
+            return None
+        act: Act = "commit" if proposal.goal else "inform"
+        return Message(me.agent, act, proposal.message, proposal.goal, read_facts(proposal, self._domain))
 
-    def _picked(self, situation: Situation, pick: PickPlan, plan: Action | None) -> AgentTurn:
+    def _unasked(self, context: DecisionContext, me: Situation) -> AgentTurn | None:
+        """Return what an agent does without being asked: full hands deliver, and who can only wait waits."""
+        options, choose = self._options, PickPlan if self._options.listed == "plans" else ChooseAction
+        if options.full_hands == "deliver" and me.is_full:
+            nearest = min(filter(me.serves, me.deliveries()), key=lambda option: option.steps, default=None)
+            action = find_room_search(me) if nearest is None and options.blind_delivery else None
+            action = action if nearest is None else nearest.action
+            if action is not None:
+                self._skip(context, me.agent, choose.kind, "full hands")
+                return AgentTurn(action=action, goal=served(me, action), cause="full hands")
+        only = list_plans(me, options, message=False) == (NO_ACTION,)
+        if only and (choose is PickPlan or not any(schema.verb != NO_ACTION.verb for schema in me.abilities)):
+            self._skip(context, me.agent, choose.kind, "one option")
+            return AgentTurn()
+        return None
+
+    @staticmethod
+    def _skip(context: DecisionContext, agent: AgentId, purpose: str, cause: str) -> None:
+        context.note(QuestionSkipped(agent=agent, purpose=purpose, cause=cause))
+
+    def _picked(self, me: Situation, pick: PickPlan, plan: Action | None) -> AgentTurn:
         """Return what a plan comes to; where none could be read one is drawn, or nothing is done."""
         parsed = plan is not None
         if plan is None:
             if self._options.unread == "ask":
-                return AgentTurn(remark="nothing: no plan could be read")
-            others = [other for other in pick.numbered if other != SEND]  # what nobody chose to say is not said
-            plan = others[int(self._memory[situation.me].plan_rng.integers(len(others)))]
+                return AgentTurn(remark="no plan could be read in your answer")
+            others = [other for other in pick.numbered if other not in (SEND, NO_ACTION)]  # nobody chose to say it
+            rng = self._memory[me.agent].plan_rng
+            plan = others[int(rng.integers(len(others)))] if others else NO_ACTION
         if plan == SEND:
-            return _sending(situation, pick.proposal)
+            return _sending(pick.message)
         if plan == BLIND:
-            return AgentTurn(action=find_room_search(situation), parsed=parsed)
-        return AgentTurn(action=plan, goal=served(situation, plan), parsed=parsed)
+            return AgentTurn(action=find_room_search(me), parsed=parsed)
+        return AgentTurn(action=plan, goal=served(me, plan), parsed=parsed)
 
     def _execute(self, context: DecisionContext, agent: AgentId, turn: AgentTurn) -> Decision:
         """Send or act. Who sends waits for the step, which the run's rule may charge as talk: never both."""
@@ -168,15 +197,15 @@ class Coela(Method):
         if turn.message is not None:
             context.post(turn.message)
             memory.say(turn.message, context.t)
+            memory.remark = ""
             memory.commitment = commit_to(context, agent, memory.commitment, turn.message.goal)
             return WAIT
-        if turn.remark:
-            memory.note_action(context.t, turn.remark)
+        memory.remark = f"At step {context.t} you did nothing: {turn.remark}." if turn.remark else ""
         memory.goal = turn.goal
         memory.commitment = release_if_over(context, agent, memory.commitment, turn.goal)
         if turn.action is None or turn.action == NO_ACTION:
             return WAIT
-        return Choice(Plan((turn.action,), turn.goal), cause="free", parsed=turn.parsed)
+        return Choice(Plan((turn.action,), turn.goal), cause=turn.cause, parsed=turn.parsed)
 
     # ---- what an agent goes by
 
@@ -193,28 +222,30 @@ class Coela(Method):
         plan = context.running[agent]
         return self._options.interrupt and not context.views[agent].check(plan.actions[0]).ok
 
-    def _situation(self, context: DecisionContext, agent: AgentId) -> Situation:
-        view, memory = context.views[agent], self._memory[agent]
-        team = {teammate: self._spec.kinds[teammate] for teammate in context.team}
+    def _situation(self, context: DecisionContext, agent: AgentId, scene: str | None) -> Situation:
+        view, memory, options = context.views[agent], self._memory[agent], self._options
         memory.hear(context.inbox(agent))
-        memory.look(view, team)
-        return Situation(
+        memory.look(view, context.team)
+        draft = Situation(
             view=view,
             domain=self._domain,
-            task=self._spec.task,
-            team=team,
-            shared=self._spec.memory == "team",
-            chat=tuple(memory.chat),
-            acts=memory.lines,
-            witnessed=memory.witnessed,
-            vain=memory.vain,
-            messages=self._options.messages and not (self._options.pause and memory.spoke),
+            spec=self._spec,
+            team=list_teammates(self._spec, agent, context.team),
+            running=context.running.get(agent),
+            said=tuple(memory.chat),
+            scene=scene,
+            vain={goal.id: memory.vain[goal.id] for goal in open_goals(view.goals) if memory.vain[goal.id]},
+            gone=memory.gone,
+            remark=memory.remark,
+            kept=options.actions_kept,
+            omit=options.omit,
+            can_tell=options.messages and not (options.pause and memory.spoke),
         )
+        return assess(draft, options.messages_shown, memory.witnessed)
 
 
-def _sending(situation: Situation, proposal: Proposal | None) -> AgentTurn:
+def _sending(message: Message | None) -> AgentTurn:
     """Return the turn of an agent that sends its message, if there is one."""
-    if proposal is None or not proposal.message:
-        return AgentTurn(remark="nothing: there was no message to send")
-    act: Act = "commit" if proposal.goal else "inform"
-    return AgentTurn(Message(situation.me, act, proposal.message, proposal.goal, read_facts(proposal, situation)))
+    if message is None:
+        return AgentTurn(remark="there was no message to send")
+    return AgentTurn(message)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from teamworld.language import AgentId, Entity
+from teamworld.language import AgentId, Entity, plain
 from teamworld.methods.coela.situation import Situation
 from teamworld.planning.fetch import wanted_kind
 
@@ -19,14 +19,14 @@ def report_progress(situation: Situation) -> str | None:
         return None
     subjects = dict.fromkeys(fact.subject for fact in known)
     rooms = [entity for entity in subjects if isinstance(entity, Entity) and entity.kind in words.rooms]
-    here, contents = known.value(situation.me, words.at), _list_contents(situation)
-    held = situation.held(situation.me)
+    here, contents = known.value(situation.agent, words.at), _list_contents(situation)
+    held = situation.held(situation.agent)
     lines = [
         _report_delivered(situation),
-        f"You hold {_join(map(str, held))}." if held else "Your hands are empty.",
+        f"You hold {_join(map(plain, held))}." if held else "Your hands are empty.",
     ]
     if isinstance(here, Entity):
-        lines.append(f"You are in {here}, where you found {_join(contents.get(here, ()))}.")
+        lines.append(f"You are in {plain(here)}, where you found {_join(contents.get(here, ()))}.")
     lines += [_report_teammate(situation, teammate) for teammate in situation.teammates]
     lines += [_report_room(situation, room, contents.get(room, [])) for room in rooms if room != here]
     return " ".join(lines)
@@ -34,39 +34,37 @@ def report_progress(situation: Situation) -> str | None:
 
 def _report_delivered(situation: Situation) -> str:
     delivered = situation.delivered
-    missing = [f"{goal.units} for {goal.id}" for goal in situation.goals.values() if goal.state == "open"]
-    still = f" Still missing, what is in hands included: {', '.join(missing)}." if missing else ""
-    return (
-        f"Delivered: {_join(map(str, delivered))}." if delivered else "Nothing that you know of is delivered yet."
-    ) + still
+    return f"Delivered: {_join(map(plain, delivered))}." if delivered else "Nothing that you know of is delivered yet."
 
 
 def _report_teammate(situation: Situation, teammate: AgentId) -> str:
     known = situation.known
-    room = known.value(teammate, situation.words.at)
-    intent = f" {teammate} said that it takes {situation.intents[teammate]}." if teammate in situation.intents else ""
-    if room is None:
-        return f"You do not know where {teammate} is.{intent}"
-    seen = [known.seen[fact] for fact in known if fact.subject == teammate and fact in known.seen]
-    hands = _join(map(str, situation.held(teammate)))
+    facts = [fact for fact in known if fact.subject == teammate]
+    if not facts:
+        return f"You have not seen {teammate} yet."
+    seen = [known.seen[fact] for fact in facts if fact in known.seen]
+    room, hands = known.value(teammate, situation.words.at), _join(map(plain, situation.held(teammate)))
+    where = f" in {plain(room)}" if room is not None else ""
     if not seen:
-        return f"{teammate} is in {room} and holds {hands}.{intent}"
-    return f"{teammate} was last seen in {room}, at t = {max(seen)}, and held {hands}.{intent}"
+        return f"{teammate} is{where or ' in sight'} and holds {hands}."
+    return f"You last saw {teammate}{where} at step {max(seen)}; it held {hands}."
 
 
 def _report_room(situation: Situation, room: Entity, contents: list[str]) -> str:
-    words = situation.words
-    search = situation.known.value(room, words.search)
-    if search == words.seen:
-        return f"In {room} you found {_join(contents)}."
-    state = "explored in part only" if search == words.seen_in_part else "unexplored"
-    return f"{room} is {state}; you know of {_join(contents)} there." if contents else f"{room} is {state}."
+    words, name = situation.words, plain(room)
+    own = situation.view.known.value(room, words.search)
+    if own == words.seen:
+        return f"In {name} you found {_join(contents)}."
+    state = f"{name} is {'explored in part only' if own == words.seen_in_part else 'unexplored'}"
+    if situation.known.value(room, words.search) == words.seen:
+        state = f"{name} is explored, as a teammate said"
+    return f"{state}; you know of {_join(contents)} there." if contents else f"{state}."
 
 
 def _list_contents(situation: Situation) -> Mapping[Entity, list[str]]:
     """Return what is of use in each room: where things are to go, things not delivered, containers not opened."""
     known, words = situation.known, situation.words
-    kinds = [wanted_kind(goal) for goal in situation.goals.values() if goal.state == "open"]
+    kinds = [wanted_kind(goal) for goal in situation.all_goals.values() if goal.state == "open"]
     skipped, contents = set(situation.delivered), dict[Entity, list[tuple[int, str]]]()
     for entity in dict.fromkeys(fact.subject for fact in known):
         if not isinstance(entity, Entity) or entity.kind in words.rooms or entity in skipped:
@@ -75,17 +73,27 @@ def _list_contents(situation: Situation) -> Mapping[Entity, list[str]]:
         room = known.value(inside if isinstance(inside, Entity) else entity, words.room)
         if not isinstance(room, Entity):
             continue
-        rank, text = 1, f"{entity} inside {inside}" if inside is not None else str(entity)
+        rank, text = 1, plain(f"{entity} inside {inside}" if inside is not None else entity)
         if entity in situation.targets:
-            rank, text = 0, f"{entity}, where things are to go"
+            spot = known.value(entity, words.position)
+            at = f" at {plain(spot)}" if spot is not None else ""
+            rank, text = 0, f"{plain(entity)}{at}, where things are to go"
         elif entity.kind in words.containers:
             if known.value(entity, words.access) != words.closed:
                 continue
-            rank, text = 2, f"{entity}, unopened"
+            rank, text = 2, plain(entity)
         elif kinds and None not in kinds and entity.kind not in kinds:
             continue
         contents.setdefault(room, []).append((rank, text))
-    return {room: [text for _, text in sorted(ranked, key=lambda entry: entry[0])] for room, ranked in contents.items()}
+    return {room: list(_list_room(ranked)) for room, ranked in contents.items()}
+
+
+def _list_room(ranked: list[tuple[int, str]]) -> Iterable[str]:
+    """Yield what is of use in a room; unopened containers are one entry."""
+    for wanted in (0, 1):
+        yield from (text for rank, text in ranked if rank == wanted)
+    if unopened := [text for rank, text in ranked if rank == 2]:
+        yield f"unopened {', '.join(unopened)}"
 
 
 def _join(parts: Iterable[str]) -> str:

@@ -8,25 +8,28 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
 from pydantic import BaseModel, Field
 
-from teamworld.language import Action, ActionSchema, AgentId, Entity, Fact, GoalId, ParseError, parse_fact
-from teamworld.language.rules import Schema
+from teamworld.language import Action, ActionSchema, AgentId, Fact, GoalId, ParseError, plain
 from teamworld.methods.coela.lettered_plans import KEYWORD, SEND, letter, list_plans, plan_text, read_plan
 from teamworld.methods.coela.message_value import value_message
 from teamworld.methods.coela.options import CoelaOptions
 from teamworld.methods.coela.progress_report import report_progress
 from teamworld.methods.coela.rules import choose_step, find_news, nearest_plan
 from teamworld.methods.coela.situation import Situation
-from teamworld.methods.common.plan_answers import parameter_values
-from teamworld.methods.contract import StrictModel
+from teamworld.methods.coela.told_facts import example_facts, list_predicates, read_fact, read_told
+from teamworld.methods.common.answers import Reasoned, meant
+from teamworld.methods.common.knowledge import AgentQuestion
+from teamworld.methods.contract import Message
 from teamworld.planning.action_parser import action_text, read_action
 from teamworld.planning.candidates import CandidateStep, complete_action
-from teamworld.reasoning.contract import Question, Sampling
-from teamworld.worlds.contract import WAIT
+from teamworld.reasoning.contract import Sampling
+from teamworld.reasoning.prompts import plural
+from teamworld.worlds.contract import WAIT, Domain, Option
 
 #: How the original was sampled in C-WAH, with the length of its later rerun.
 CWAH = Sampling(temperature=0.7, max_tokens=512, top_p=1.0)
@@ -37,60 +40,70 @@ _INSIDE = re.compile(r"(?<![a-z])send[_ ]message(?![a-z])", re.IGNORECASE)
 ModuleAnswer = TypeVar("ModuleAnswer", bound=BaseModel)
 
 
-class Proposal(StrictModel):
+#: Why messages are written without what the world and the agent can do; what is listed is for the steps it takes.
+_MODULE = (
+    "a message is written by task, team, perception, dialogue and past actions (CREW-Wildfire, generate_communication)"
+)
+#: Why the list of options is the method's own.
+_LIST = "the list begins with the message, which is one of the choices (CoELA, planning module)"
+#: Why what the verbs of the listed plans mean stands in place of all abilities.
+_LETTERED = "an agent takes one of the listed plans and writes no action of its own (CoELA, planning module)"
+#: Why nothing comes after the reasoning.
+_THOUGHT = "the answer is the reasoning; the choice is asked for after it (CoELA, planning module)"
+
+
+class Proposal(Reasoned):
     """A message to the group, which may be sent or not."""
 
-    reasoning: str = Field(default="", description="why the others need it, in a sentence or two", max_length=1000)
+    goal: GoalId | None = Field(default=None, description="id of the task that you say you take first, or null")
     message: str = Field(description="the message, or nothing if there is nothing to tell", max_length=1000)
-    goal: GoalId | None = Field(default=None, description="id of the task that you say you take, or null")
     facts: tuple[str, ...] = Field(
-        default=(), description="what you tell of things, each in written form such as <item>(2) AT (3, 4)"
+        default=(), max_length=20, description="what the message tells of things, each in written form"
     )
 
 
-class Decided(StrictModel):
+class Decided(Reasoned):
     """The next action in words, or the keyword."""
 
-    reasoning: str = Field(default="", description="why, in a sentence or two", max_length=1000)
-    action: str = Field(description=f"{KEYWORD}, the number of an option, or an action in written form")
     goal: GoalId | None = Field(default=None, description="id of the task that the action is for, or null")
+    action: str = Field(description=f"{KEYWORD}, the number of an option, or an action in written form")
 
 
 @dataclass(frozen=True)
-class CoelaQuestion(Question[ModuleAnswer]):
+class CoelaQuestion(AgentQuestion[ModuleAnswer]):
     """What both modules of an agent read."""
 
-    situation: Situation
+    me: Situation
     options: CoelaOptions
-    perception: str | None
-    """What the agent perceives in the words of its reasoner; None: in those of the world."""
 
-    def context(self) -> dict[str, Any]:
-        """The team and its task, what the agent perceives, what was said, what it did; what the options add."""
-        situation, options = self.situation, self.options
-        kinds = dict.fromkeys(situation.team.values())
-        report = report_progress(situation) if options.report else None
-        return {
-            "agent": self.respondent,
-            "kind": self.view.kind,
-            "team": {
-                kind: [teammate for teammate in situation.team if situation.team[teammate] == kind] for kind in kinds
-            },
-            "task": situation.task,
-            "scene": self.view.text() if self.perception is None else None,
-            "paragraph": self.perception,
-            "steps_left": self.view.steps_left,
-            "goals": situation.workable,
-            "chat": situation.chat[-options.messages_shown :] if options.messages_shown else situation.chat,
-            "opening": tuple(situation.team)[:2] if options.opening else (),
-            "acts": situation.acts,
-            "belief": remembered(situation) if options.belief_map else None,
-            "mates": {teammate: last_seen(situation, teammate) for teammate in situation.teammates}
-            if options.teammates
-            else None,
-            "progress": count_done(situation) if report is None and (options.progress or options.report) else None,
-            "report": report,
-        }
+    @property
+    def report(self) -> str | None:
+        """What is delivered, held and found, room by room, in place of the view; None for the view."""
+        return report_progress(self.me) if self.options.report else None
+
+    @property
+    def progress(self) -> str | None:
+        """A sentence on how far the team is; None where none is shown."""
+        return count_done(self.me) if self.options.progress or (self.options.report and self.report is None) else None
+
+    @property
+    def remembered(self) -> Sequence[str] | None:
+        """The belief map; None where it is not shown."""
+        return remembered(self.me) if self.options.belief_map else None
+
+    @property
+    def last_seen(self) -> Mapping[AgentId, str] | None:
+        """The last known state of each teammate; None where it is not shown."""
+        return (
+            {teammate: last_seen(self.me, teammate) for teammate in self.me.teammates}
+            if self.options.teammates
+            else None
+        )
+
+    @property
+    def opening(self) -> Sequence[AgentId]:
+        """Who says the fixed lines with which the dialogue begins."""
+        return self.me.spec.agents[:2] if self.options.opening else ()
 
 
 @dataclass(frozen=True)
@@ -101,17 +114,41 @@ class ProposeMessage(CoelaQuestion[Proposal]):
     template = "coela/prompts/message.md.j2"
     answer = Proposal
     sampling = Sampling(temperature=0.0, max_tokens=600)
+    departures = MappingProxyType(dict.fromkeys(("world_rules", "abilities", "options"), _MODULE))
+
+    @property
+    def examples(self) -> Sequence[str]:
+        """A fact that the agent could tell."""
+        return example_facts(self.me.known, self.domain)[:1]
+
+    @property
+    def predicates(self) -> Mapping[str, str]:
+        """What facts can say of a thing: each predicate, with its values."""
+        return list_predicates(self.domain)
 
     def rule(self, rng: np.random.Generator) -> Proposal:
         """What the others may not know and could use; nothing where there is no such thing."""
-        goal, facts, text = find_news(self.situation, self.options.omit)
-        return Proposal(message=text, goal=goal, facts=tuple(map(str, facts)))
+        goal, facts, text = find_news(self.me)
+        return Proposal(message=text, goal=goal, facts=tuple(map(plain, facts)))
 
     def check(self, answer: Proposal) -> str | None:
-        """A task that is named must be one that the agent knows of."""
-        if answer.goal is not None and answer.goal not in self.situation.goals:
-            known = ", ".join(self.situation.goals) or "none"
+        """A task that is named must be one that the agent knows of, and facts must be such as the world can state."""
+        if not meant(answer.message):
+            return None
+        if answer.goal is not None and answer.goal not in self.me.all_goals:
+            known = ", ".join(self.me.all_goals) or "none"
             return f"there is no task '{answer.goal[:80]}'; there are: {known}; or null"
+        for text in answer.facts:
+            try:
+                read_fact(text, self.domain)
+            except ParseError:
+                such = f", such as {' or '.join(self.examples)}" if self.examples else ""
+                forms, words = self.predicates, text.upper().split()
+                forms = {predicate: form for predicate, form in forms.items() if predicate in words} or forms
+                return (
+                    f"'{text[:80]}' in facts is no fact about a thing: write its name, then "
+                    f"{' or '.join(forms.values())}{such}; what has no such form stands in the message alone"
+                )
         return None
 
     def fallback(self) -> Proposal:
@@ -120,7 +157,7 @@ class ProposeMessage(CoelaQuestion[Proposal]):
 
     def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
         """The tasks, or none of them."""
-        return [*self.situation.goals, None] if field == "goal" else ()
+        return [*self.me.all_goals, None] if field == "goal" else ()
 
 
 @dataclass(frozen=True)
@@ -136,62 +173,57 @@ class Tell(ProposeMessage):
 class Choosing(CoelaQuestion[ModuleAnswer]):
     """What is common to thinking about what to do, and choosing."""
 
-    proposal: Proposal | None
+    message: Message | None
     """None where no message was proposed."""
-
-    @property
-    def message(self) -> str:
-        """The proposed message; empty where there is none."""
-        return self.proposal.message if self.proposal is not None else ""
-
-    @property
-    def abilities(self) -> list[ActionSchema]:
-        """What the agent can do, as far as it is shown; talking is not an action of its own here."""
-        hidden = {*self.options.omit, "talk"}
-        return [schema for schema in self.view.abilities if schema.verb not in hidden]
 
     @property
     def numbered(self) -> tuple[Action, ...]:
         """What numbers or letters stand for: the message first, if there is one, then what can start now."""
-        return self._possible if self.options.listed != "abilities" else self._possible[: bool(self.message)]
+        return self._possible if self.options.listed != "abilities" else self._possible[: self.message is not None]
 
     @property
     def _possible(self) -> tuple[Action, ...]:
         if self.options.listed == "plans":
-            return list_plans(self.situation, self.options, bool(self.message))
-        send = (SEND,) if self.message else ()
-        actions = dict.fromkeys(option.action for option in self.situation.options)
-        return (*send, *(action for action in actions if action.verb not in self.options.omit))
+            return list_plans(self.me, self.options, self.message is not None)
+        send = (SEND,) if self.message is not None else ()
+        return (*send, *dict.fromkeys(option.action for option in self.me.options))
+
+    @property
+    def listed(self) -> Sequence[tuple[str, Action, str]]:
+        """The choices but for the message: number or letter, action, and what is known of it."""
+        plans = self.options.listed == "plans"
+        notes = {option.action: self.note(option) for option in reversed(self.me.options)}
+        return [
+            (letter(at) if plans else str(at + 1), action, notes.get(action, ""))
+            for at, action in enumerate(self.numbered)
+            if action != SEND
+        ]
+
+    def note(self, option: Option) -> str:
+        """Return what is known of an option: its task, its steps, and who in sight would be there first."""
+        goal = f" for {option.goal}" if option.goal is not None else ""
+        nearer = self.me.nearer(option) if self.me.words.hands > 1 else None
+        other = f" ({nearer} is nearer)" if nearer is not None else ""
+        return f"{goal}, about {plural(option.steps, 'step')}{other}"
+
+    @property
+    def meanings(self) -> Sequence[ActionSchema]:
+        """What the agent can do of what is listed."""
+        verbs = {action.verb for action in self.numbered}
+        return [schema for schema in self.me.abilities if schema.verb in verbs]
 
     @property
     def best(self) -> CandidateStep:
         """What the rules would do next: send the message if it saves the team more than it costs."""
-        if self.proposal is not None and self.message:
-            facts = read_facts(self.proposal, self.situation)
-            if value_message(self.situation, self.proposal.goal, facts).pays:
-                return CandidateStep(SEND, self.proposal.goal)
-        return choose_step(self.situation, self.options.omit)
-
-    def context(self) -> dict[str, Any]:
-        """With the proposed message, the numbered options, and what the agent can do."""
-        plans = self.options.listed == "plans"
-        verbs = {action.verb for action in self.numbered}
-        return super().context() | {
-            "message": self.message,
-            "keyword": KEYWORD,
-            "actions": [action for action in self.numbered if action != SEND],
-            "lettered": [(letter(at), plan_text(plan)) for at, plan in enumerate(self.numbered)] if plans else None,
-            "meanings": [schema for schema in self.abilities if schema.verb in verbs],
-            "numbered": self.options.listed == "options",
-            "abilities": self.abilities,
-            "values": parameter_values(self.abilities),
-        }
+        if self.message is not None:
+            facts = read_told(self.message.whole, self.domain)
+            if value_message(self.me, self.message.goal, facts).pays:
+                return CandidateStep(SEND, self.message.goal)
+        return choose_step(self.me)
 
 
-class Thought(StrictModel):
+class Thought(Reasoned):
     """Reasoning before a choice."""
-
-    reasoning: str = Field(description="step by step, what there is to do and which choice is best", max_length=3000)
 
 
 @dataclass(frozen=True)
@@ -202,6 +234,7 @@ class Think(Choosing[Thought]):
     template = "coela/prompts/think.md.j2"
     answer = Thought
     sampling = CWAH
+    departures = MappingProxyType({"abilities": _LETTERED, "options": _LIST, "answer": _THOUGHT})
 
     def rule(self, rng: np.random.Generator) -> Thought:
         """Say what the rules would do."""
@@ -217,7 +250,7 @@ class Think(Choosing[Thought]):
         return Thought(reasoning="")
 
 
-class Picked(StrictModel):
+class Picked(Reasoned):
     """One of the plans, briefly."""
 
     plan: str = Field(description="the letter and the text of one plan", max_length=1000)
@@ -234,14 +267,11 @@ class PickPlan(Choosing[Picked]):
     template = "coela/prompts/plan.md.j2"
     answer = Picked
     sampling = CWAH
-
-    def context(self) -> dict[str, Any]:
-        """With what the agent thought."""
-        return super().context() | {"thought": self.thought}
+    departures = MappingProxyType({"abilities": _LETTERED, "options": _LIST})
 
     def rule(self, rng: np.random.Generator) -> Picked:
         """Take what the rules would do; where that is not in the list what comes next to it."""
-        return Picked(plan=plan_text(nearest_plan(self.situation, self.best, self.numbered)))
+        return Picked(plan=plan_text(nearest_plan(self.me, self.best, self.numbered)))
 
     def read(self, answer: Picked) -> Action | None:
         """Return the plan of the answer, None where it names none."""
@@ -251,7 +281,8 @@ class PickPlan(Choosing[Picked]):
         """It names a plan, unless one is drawn then."""
         if self.options.unread == "draw" or self.read(answer) is not None:
             return None
-        return f"no plan is named: answer with one of A to {letter(len(self.numbered) - 1)} and its text"
+        last, first = letter(len(self.numbered) - 1), plan_text(self.numbered[0])
+        return f"no plan is named: answer with one of A to {last} and its text, such as A. {first}"
 
     def fallback(self) -> Picked:
         """No plan is named."""
@@ -278,10 +309,7 @@ class ChooseAction(Choosing[Decided]):
     template = "coela/prompts/action.md.j2"
     answer = Decided
     sampling = Sampling(temperature=0.0, max_tokens=600)
-
-    def context(self) -> dict[str, Any]:
-        """With what the agent thought."""
-        return super().context() | {"thought": self.thought}
+    departures = MappingProxyType({"options": _LIST})
 
     def rule(self, rng: np.random.Generator) -> Decided:
         """Send the message if it saves the team more time than it costs, else do the next thing."""
@@ -301,19 +329,27 @@ class ChooseAction(Choosing[Decided]):
 
     def read(self, answer: Decided) -> Action | None:
         """Return the action of the answer as the parser reads it, None where it cannot."""
-        return read_action(answer.action, self.view, self.situation.domain, self.numbered)
+        return read_action(answer.action, self.view, self.domain, self.numbered)
 
     def check(self, answer: Decided) -> str | None:
         """It says something, and what can be read can start now; what cannot be read is for translation."""
         if not action_text(answer.action):
-            return f"no action is named: answer {KEYWORD}, the number of an option, or an action in written form"
+            return f"no action is named: answer {self._expected}"
         if self.sends(answer) or self.options.translate == "mind":
             return None
         action = self.read(answer)
         if action is None or action == WAIT:
             return None
         verdict = self.view.check(action)
-        return None if verdict.ok else f"{action} cannot start: {verdict.reason}"
+        if verdict.ok:
+            return None
+        return f"{plain(action)} cannot start now: {plain(verdict.reason)}; answer {self._expected}"
+
+    @property
+    def _expected(self) -> str:
+        send = f"{KEYWORD}, " if self.message is not None else ""
+        such = next((f" such as {plain(action)}" for _, action, _ in self.listed), "")
+        return f"{send}{'the number of an option, ' if self.listed else ''}or an action that can start{such}"
 
     def fallback(self) -> Decided:
         """Nothing is done."""
@@ -322,8 +358,8 @@ class ChooseAction(Choosing[Decided]):
     def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
         """The numbered options, or where only abilities are listed all that can start now; the tasks it may be for."""
         if field == "action":
-            return [KEYWORD if action == SEND else str(action) for action in self._possible]
-        return [*(goal.id for goal in self.situation.workable), None] if field == "goal" else ()
+            return [plan_text(action) for action in self._possible]
+        return [*(goal.id for goal in self.me.workable), None] if field == "goal" else ()
 
     def perturb(self, answer: Decided, rng: np.random.Generator) -> Decided:
         """Choose another of the options."""
@@ -333,52 +369,48 @@ class ChooseAction(Choosing[Decided]):
     def goal_of(self, answer: Decided, action: Action) -> GoalId | None:
         """Return the open goal of the agent's own view that an action is for, as far as that can be told."""
         known = {goal.id for goal in self.view.goals if goal.state == "open"}
-        return answer.goal if answer.goal in known else served(self.situation, action)
+        return answer.goal if answer.goal in known else served(self.me, action)
 
 
-def served(situation: Situation, action: Action) -> GoalId | None:
+def served(me: Situation, action: Action) -> GoalId | None:
     """Return the open goal of the agent's own view that one of its options serves; None where that cannot be told."""
-    view, action = situation.view, complete_action(action, situation.view)
-    goals = (option.goal for option in situation.options if complete_action(option.action, view) == action)
+    view, action = me.view, complete_action(action, me.view)
+    goals = (option.goal for option in me.options if complete_action(option.action, view) == action)
     first = next(goals, None)
     return first if any(goal.id == first and goal.state == "open" for goal in view.goals) else None
 
 
-def read_facts(proposal: Proposal, situation: Situation) -> tuple[Fact, ...]:
-    """Return the facts of a proposal that can be read and that the world's relations can state, each once."""
-    schema, facts = Schema(situation.domain.relations), dict[Fact, None]()
+def read_facts(proposal: Proposal, domain: Domain) -> tuple[Fact, ...]:
+    """Return the facts of a proposal that the world's relations can state, each once."""
+    facts = dict[Fact, None]()
     for text in proposal.facts:
         try:
-            fact = parse_fact(text)
+            facts[read_fact(text, domain)] = None
         except ParseError:
             continue
-        if isinstance(fact.subject, Entity) and schema.statable(fact):
-            facts[fact] = None
     return tuple(facts)
 
 
-def remembered(situation: Situation) -> list[str]:
+def remembered(me: Situation) -> list[str]:
     """Return what the agent does not see now but has seen or was told, with the step: the belief map."""
-    perceived, known = set(situation.view.facts), situation.known
-    facts = (fact for fact in known if fact not in perceived and fact.subject not in situation.team)
-    return [f"{fact} (t = {known.seen[fact]})" if fact in known.seen else str(fact) for fact in facts]
+    perceived, known = set(me.view.facts), me.known
+    facts = (fact for fact in known if fact not in perceived and fact.subject not in me.spec.agents)
+    return [f"{plain(fact)} (step {known.seen[fact]})" if fact in known.seen else plain(fact) for fact in facts]
 
 
-def last_seen(situation: Situation, teammate: AgentId) -> str:
-    """Return the last known state of a teammate, and what it said that it does."""
-    known = situation.known
+def last_seen(me: Situation, teammate: AgentId) -> str:
+    """Return the last known state of a teammate."""
+    known = me.known
     facts = [
-        f"{fact.predicate} {fact.value}{f' (t = {known.seen[fact]})' if fact in known.seen else ''}"
+        f"{fact.predicate} {plain(fact.value)}{f' (step {known.seen[fact]})' if fact in known.seen else ''}"
         for fact in known
         if fact.subject == teammate
     ]
-    intent = [f"takes {situation.intents[teammate]}"] if teammate in situation.intents else []
-    return ", ".join([*facts, *intent]) or "nothing known"
+    return ", ".join(facts) or "nothing known"
 
 
-def count_done(situation: Situation) -> str:
+def count_done(me: Situation) -> str:
     """Return one sentence on how far the team is, as far as the agent knows."""
-    states = [goal.state for goal in situation.goals.values()]
-    lost = f", {states.count('lost')} are lost" if "lost" in states else ""
-    left = f"{situation.view.steps_left} steps left"
-    return f"Of {len(states)} tasks that you know of {states.count('done')} are done{lost}; {left}."
+    states = [goal.state for goal in me.all_goals.values()]
+    lost = f", {states.count('lost')} lost" if "lost" in states else ""
+    return f"Of {plural(len(states), 'task')} that you know of, {states.count('done')} done{lost}."

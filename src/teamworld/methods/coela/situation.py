@@ -1,61 +1,123 @@
-"""What an agent goes by when it decides: what it sees, remembers and was told, and what others said they do."""
+"""What an agent goes by when it decides: what it sees, remembers and was told, and what others said they do.
+
+The prompts show it, and the rules read the same. Messages are read as everybody reads them, from their text.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
 
-from teamworld.language import AgentId, Entity, Fact, Facts, GoalId
-from teamworld.language.rules import Schema
-from teamworld.methods.contract import Message
+from teamworld.language import ActionSchema, AgentId, Entity, Fact, Facts, GoalId, plain
+from teamworld.methods.coela.told_facts import believed, read_told
+from teamworld.methods.common.knowledge import AgentKnowledge, Line, Teammate
 from teamworld.planning.candidates import nearest_ticks
 from teamworld.planning.fetch import held_things, missing_things, wanted_kind
-from teamworld.planning.goals import are_possible, filter_workable
+from teamworld.planning.goals import filter_workable, open_goals
+from teamworld.planning.simulate import simulate_plan
 from teamworld.planning.vocabulary import Vocabulary
-from teamworld.worlds.contract import Domain, Goal, Option, View
+from teamworld.worlds.contract import WAIT, Goal, Option, Outcome
 
 
 @dataclass(frozen=True)
-class Situation:
-    """One agent at one decision. The prompt shows parts of it; the rules read the rest of the same."""
+class Situation(AgentKnowledge):
+    """One agent at one decision."""
 
-    view: View
-    domain: Domain
-    task: str
-    team: Mapping[AgentId, str]
-    """The living agents with their kinds, in the order of the team."""
-    shared: bool
-    """Whatever one agent has seen all know (``WorldSpec.memory`` is "team")."""
-    chat: tuple[Message, ...]
-    """What it heard and said, oldest first."""
-    acts: tuple[str, ...]
-    """What it did, in words, oldest first."""
-    witnessed: Mapping[AgentId, Collection[Fact]]
-    """For each teammate what both of them saw."""
-    vain: Mapping[GoalId, int]
-    """Ticks spent on goals without success."""
-    messages: bool = True
+    earlier: tuple[Line, ...] = ()
+    """What was said before ``said`` and is not shown word by word any more."""
+    witnessed: Mapping[AgentId, tuple[Entity, ...]] = field(default_factory=dict)
+    """For each teammate the things that matter to goals and that both of them saw."""
+    vain: Mapping[GoalId, int] = field(default_factory=dict)
+    """Steps spent on goals without success."""
+    gone: Mapping[Entity, tuple[Fact, int]] = field(default_factory=dict)
+    """Things that it saw lie somewhere and has not found there since: where, and the step at which it noticed."""
+    remark: str = ""
+    """Why its last decision came to nothing, in words."""
+    kept: int = 20
+    """Own actions that it remembers; 0: all."""
+    omit: tuple[str, ...] = ()
+    """Verbs that it does not know of."""
+    can_tell: bool = True
     """Whether it may send a message now."""
 
+    # ---- what the shared blocks show otherwise than for other methods
+
+    @property
+    def goals(self) -> Sequence[Goal]:
+        """The open goals that it knows of, those that it was only told of included."""
+        return open_goals(self.all_goals.values())
+
+    def describe_goal(self, goal: Goal) -> str:
+        """Return how a goal stands by what it knows and was told, in a line."""
+        return self.domain.describe_goal(goal, self.agent, self.known)
+
     @cached_property
-    def me(self) -> AgentId:
-        """Whose situation it is."""
-        return self.view.agent
+    def _options(self) -> Sequence[Option]:
+        own = super().options
+        if self.known is not self.view.known:
+            options = self.domain.options(self.agent, self.known)
+            able = {option.action: option for option in options if self.view.check(option.action).ok}
+            own = list({option.action: option for option in (*able.values(), *own)}.values())
+        return [option for option in own if option.action.verb not in self.omit]
+
+    @property
+    def options(self) -> Sequence[Option]:
+        """What can start now as far as it knows and was told, in a fixed order."""
+        return self._options
+
+    @property
+    def abilities(self) -> Sequence[ActionSchema]:
+        """What it can do, as far as it is shown."""
+        return [schema for schema in super().abilities if schema.verb not in self.omit]
+
+    @property
+    def past(self) -> Sequence[Outcome]:
+        """Its last finished actions, oldest first; talking is none."""
+        acts = [outcome for outcome in self.view.history if outcome.action.verb != "talk"]
+        return acts[-self.kept :] if self.kept else acts
+
+    # ---- what is known
 
     @cached_property
     def teammates(self) -> tuple[AgentId, ...]:
-        """The other living agents."""
-        return tuple(teammate for teammate in self.team if teammate != self.me)
+        """The others who are there."""
+        return tuple(teammate.agent for teammate in self.team)
+
+    @cached_property
+    def lines(self) -> tuple[Line, ...]:
+        """All that it heard and said, oldest first."""
+        return (*self.earlier, *self.said)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether all know whatever one agent has seen."""
+        return self.spec.memory == "team"
 
     @cached_property
     def known(self) -> Facts:
         """What it has seen, and what it was told since."""
-        return self.view.known if self.shared else believed(self.view, self.domain, self.chat)
+        return self.view.known if self.is_shared else believed(self.view, self.domain, self.lines)
+
+    @property
+    def told_facts(self) -> Sequence[str]:
+        """What it was told and has not perceived since, with the step at which it was said."""
+        if self.known is self.view.known:
+            return ()
+        own = set(self.view.known)
+        return [f"{plain(fact)} (step {self.known.seen[fact]})" for fact in self.known if fact not in own]
+
+    @property
+    def missed(self) -> Sequence[str]:
+        """The things for open goals that are gone and that it knows nothing else of, with the step."""
+        kinds, known = {wanted_kind(goal) for goal in self.goals}, {fact.subject for fact in self.known}
+        lost = ((thing, *gone) for thing, gone in self.gone.items() if thing.kind in kinds and thing not in known)
+        return [f"{plain(fact)} (noticed at step {step})" for _, fact, step in lost]
 
     @cached_property
-    def goals(self) -> Mapping[GoalId, Goal]:
+    def all_goals(self) -> Mapping[GoalId, Goal]:
         """All goals that it knows of; those that it was told something about as they then stand."""
         own = {goal.id: goal for goal in self.view.goals}
         if self.known is self.view.known:
@@ -65,15 +127,7 @@ class Situation:
     @cached_property
     def workable(self) -> Sequence[Goal]:
         """Open goals that it can work on now."""
-        return filter_workable(self.goals.values(), self.view.kind)
-
-    @cached_property
-    def options(self) -> Sequence[Option]:
-        """What can start now, in a fixed order."""
-        if self.known is self.view.known:
-            return self.view.options
-        options = self.domain.options(self.me, self.known)
-        return [option for option in options if self.view.check(option.action).ok]
+        return filter_workable(self.all_goals.values(), self.kind)
 
     @cached_property
     def trips(self) -> Mapping[GoalId, int]:
@@ -81,28 +135,17 @@ class Situation:
         return nearest_ticks(self.options)
 
     @cached_property
-    def search(self) -> float:
+    def search(self) -> int:
         """Estimated steps of a look around: the mean of the options that serve no goal and take more than a step."""
         around = [option.steps for option in self.options if option.goal is None and option.steps > 1]
-        ticks = around or [option.steps for option in self.options]
-        return max(1.0, sum(ticks) / len(ticks)) if ticks else 1.0
+        return round(sum(around) / len(around)) if around else 1
+
+    # ---- who does what
 
     @cached_property
     def intents(self) -> Mapping[AgentId, GoalId]:
-        """What each teammate said last that it does, while that is open and not too long ago.
-
-        It is believed for twice as long as the longest of the agent's options and the work left would take: whoever
-        said it may have met with something else.
-        """
-        longest = max((option.steps for option in self.options), default=1)
-        last = {message.sender: message for message in self.chat if message.goal is not None}
-        intents: dict[AgentId, GoalId] = {}
-        for teammate in (teammate for teammate in self.teammates if teammate in last):
-            goal = self.goals.get(last[teammate].goal or "")
-            age = self.view.t - last[teammate].t
-            if goal is not None and goal.state == "open" and age <= 2 * (longest + goal.units):
-                intents[teammate] = goal.id
-        return intents
+        """What each teammate said last that it does, as far as that is still believed."""
+        return {teammate.agent: teammate.commitment for teammate in self.team if teammate.commitment is not None}
 
     @cached_property
     def staffed(self) -> Counter[GoalId]:
@@ -111,53 +154,50 @@ class Situation:
 
     def ahead(self, goal: Goal) -> int:
         """Return how many teammates have a goal before the agent: they said so first, or in the same step in order."""
-        if self.announced != goal.id:
+        if self.commitment != goal.id:
             return self.staffed[goal.id]
-        order = {agent: place for place, agent in enumerate(self.team)}
-        last = {m.sender: (m.t, order.get(m.sender, 0)) for m in self.chat if m.goal is not None}
-        return sum(last[teammate] < last[self.me] for teammate, taken in self.intents.items() if taken == goal.id)
-
-    @cached_property
-    def announced(self) -> GoalId | None:
-        """The goal that it told the others itself, last."""
-        return next((m.goal for m in reversed(self.chat) if m.sender == self.me and m.goal is not None), None)
+        order = {agent: place for place, agent in enumerate(self.spec.agents)}
+        mine = self.step if self.announced is None else self.announced, order[self.agent]
+        takers = (teammate for teammate in self.team if teammate.commitment == goal.id)
+        return sum(
+            (self.step if teammate.said is None else teammate.said, order[teammate.agent]) < mine for teammate in takers
+        )
 
     def helpers(self, goal: Goal) -> list[AgentId]:
         """Return the teammates whose kind can work on a goal and who have not said that they do another."""
         return [
-            teammate
-            for teammate in self.teammates
-            if self.fits(teammate, goal) and self.intents.get(teammate, goal.id) == goal.id
+            teammate.agent
+            for teammate in self.team
+            if (not goal.kinds or teammate.kind in goal.kinds) and teammate.commitment in (None, goal.id)
         ]
 
-    def fits(self, teammate: AgentId, goal: Goal) -> bool:
-        """Return whether an agent's kind can work on a goal."""
-        return not goal.kinds or self.team[teammate] in goal.kinds
+    # ---- who knows what
 
     @cached_property
-    def _reported(self) -> frozenset[Fact]:
-        return frozenset(fact for message in self.chat for fact in message.facts)
+    def _reported(self) -> frozenset[Entity]:
+        told_facts = (fact for line in self.lines for fact in read_told(line.text, self.domain))
+        return frozenset(fact.subject for fact in told_facts if isinstance(fact.subject, Entity))
 
     def knows_of(self, teammate: AgentId, goal: Goal) -> bool:
         """Return whether a teammate must know of a goal: of what it is about it was told, or the two saw it together.
 
         Everybody knows of goals that are about no thing, or about any thing of a kind.
         """
-        if self.shared or goal.thing is None or wanted_kind(goal) is not None:
+        if self.is_shared or goal.thing is None or wanted_kind(goal) is not None:
             return True
         return self.knows_about(teammate, goal.thing)
 
     def knows_about(self, teammate: AgentId, thing: Entity) -> bool:
         """Return whether a teammate must know something of a thing: it was told, or the two saw it together."""
-        both = (self._reported, self.witnessed.get(teammate, ()))
-        return self.shared or any(fact.subject == thing for facts in both for fact in facts)
+        return self.is_shared or thing in self._reported or thing in self.witnessed.get(teammate, ())
 
     def others(self, teammate: AgentId, but: GoalId) -> Sequence[Goal]:
         """Return the other open goals with room that a teammate knows of and can work on."""
-        key = self.team[teammate] if self.shared else teammate
+        kind = next(member.kind for member in self.team if member.agent == teammate)
+        key = kind if self.is_shared else teammate
         if key not in self._choices:
-            fit = (goal for goal in self._with_room if self.fits(teammate, goal) and self.knows_of(teammate, goal))
-            self._choices[key] = tuple(fit)
+            fit = (goal for goal in self._with_room if not goal.kinds or kind in goal.kinds)
+            self._choices[key] = tuple(goal for goal in fit if self.knows_of(teammate, goal))
         return [goal for goal in self._choices[key] if goal.id != but]
 
     @cached_property
@@ -166,11 +206,11 @@ class Situation:
 
     @cached_property
     def _with_room(self) -> Sequence[Goal]:
-        waiting = {goal.id for goal in self.goals.values() if goal.state == "open"}
+        waiting = {goal.id for goal in self.goals}
         return [
             goal
-            for goal in self.goals.values()
-            if goal.state == "open" and waiting.isdisjoint(goal.prerequisites) and self.staffed[goal.id] < goal.capacity
+            for goal in self.goals
+            if waiting.isdisjoint(goal.prerequisites) and self.staffed[goal.id] < goal.capacity
         ]
 
     # ---- what is held, delivered and missing, in worlds where things are fetched
@@ -185,25 +225,45 @@ class Situation:
         return held_things(agent, self.known, self.words.held)
 
     @property
-    def full(self) -> bool:
+    def is_full(self) -> bool:
         """Whether the agent can hold no more."""
-        return 0 < self.words.hands <= len(self.held(self.me))
+        return 0 < self.words.hands <= len(self.held(self.agent))
 
-    def kept(self, option: Option) -> int:
+    def kept_after(self, option: Option) -> int:
         """Return how many things the agent is expected to hold after an option."""
-        return len(held_things(self.me, self.domain.predict(self.me, option.action, self.known), self.words.held))
+        return len(held_things(self.agent, self.domain.predict(self.agent, option.action, self.known), self.words.held))
 
-    def deliveries(self, omit: Collection[str] = ()) -> Iterable[Option]:
-        """Yield the options for goals after which the agent holds less than now, without those of omitted verbs."""
-        has = len(self.held(self.me))
+    def deliveries(self) -> Iterable[Option]:
+        """Yield the options for goals after which the agent holds less than now."""
+        has = len(self.held(self.agent))
         if has:
-            serving = (option for option in self.options if option.goal is not None and option.action.verb not in omit)
-            yield from (option for option in serving if self.kept(option) < has)
+            yield from (o for o in self.options if o.goal is not None and self.kept_after(o) < has)
+
+    def serves(self, option: Option) -> bool:
+        """Return whether an option is expected to do some of its goal's work; laying a thing down is none."""
+        goal = self.all_goals.get(option.goal or "")
+        plan = simulate_plan((option.action,), self.agent, self.known, self.domain)
+        return goal is not None and plan.ok and plan.share(goal) > 0
+
+    def nearer(self, option: Option) -> AgentId | None:
+        """Return the first teammate in sight who is nearer to what an option is about and has a hand for it."""
+        if option.action == WAIT:
+            return None
+        order = {agent: place for place, agent in enumerate(self.spec.agents)}
+        own = option.steps, order[self.agent]
+        takes = self.kept_after(option) > len(self.held(self.agent))
+        for teammate in self.teammates:
+            is_full = takes and len(self.held(teammate)) >= self.words.hands > 0
+            if self.view.facts.value(teammate, self.words.at) is not None and not is_full:
+                steps = self.domain.estimate_steps(teammate, option.action, self.known)
+                if (steps, order[teammate]) < own:
+                    return teammate
+        return None
 
     @cached_property
-    def targets(self) -> Collection[Entity]:
+    def targets(self) -> Sequence[Entity]:
         """What goals are about: where things are to be brought."""
-        return dict.fromkeys(goal.thing for goal in self.goals.values() if goal.thing is not None)
+        return list(dict.fromkeys(goal.thing for goal in self.all_goals.values() if goal.thing is not None))
 
     @cached_property
     def missing(self) -> Mapping[GoalId, int]:
@@ -214,7 +274,7 @@ class Situation:
     def delivered(self) -> Sequence[Entity]:
         """The things that the agent knows to be where a goal wants them."""
         things: dict[Entity, None] = {}
-        for goal in self.goals.values():
+        for goal in self.all_goals.values():
             kind = wanted_kind(goal)
             for fact in self.known:
                 there = fact.predicate in (self.words.surface, self.words.container) and fact.value == goal.thing
@@ -230,44 +290,51 @@ class Situation:
         return [thing for thing in things if thing not in self.delivered]
 
 
-def believed(view: View, domain: Domain, chat: Iterable[Message]) -> Facts:
-    """Return what an agent has seen and, of things that it has not seen since, what others told.
+def assess(
+    draft: Situation, shown: int = 0, witnessed: Mapping[AgentId, Iterable[Entity]] = MappingProxyType({})
+) -> Situation:
+    """Return a situation with what was said read: who takes what, and which lines are still shown word by word.
 
-    A message may say anything. What the rules of the world cannot state is passed over, and so are things of which
-    the rules can make nothing: a place in a wall, a number too large.
+    What a teammate said last that it takes is believed while that goal is open and for twice as long as the longest of
+    the agent's options and the work left would take: whoever said it may have met with something else.
+
+    Args:
+        draft: It knows the team and all that was said, in ``said``.
+        shown: The newest lines that stay in ``said``; 0: all. The agent's last announcement stays too.
+        witnessed: For each teammate the things that both of them saw.
     """
-    schema = Schema(domain.relations)
-    reports: dict[Entity, tuple[int, tuple[Fact, ...]]] = {}
-    for message in chat:
-        if message.sender == view.agent:
-            continue
-        about: dict[Entity, list[Fact]] = {}
-        for fact in message.facts:
-            if isinstance(fact.subject, Entity) and schema.statable(fact):
-                about.setdefault(fact.subject, []).append(fact)
-        reports |= {subject: (message.t, tuple(facts)) for subject, facts in about.items()}
-    in_sight = {fact.subject for fact in view.facts}
-    last: dict[Entity | str, int] = {}
-    for fact in view.recall:
-        last[fact.subject] = max(view.recall.seen.get(fact, 0), last.get(fact.subject, 0))
-    news = {
-        subject: (t, facts)
-        for subject, (t, facts) in reports.items()
-        if subject not in in_sight and t > last.get(subject, -1)
-    }
-    if not news:
-        return view.known
-    merged = _merge(view, news)
-    if are_possible(merged, view, domain):
-        return merged
-    possible: dict[Entity, tuple[int, tuple[Fact, ...]]] = {}
-    for subject, report in news.items():
-        if are_possible(_merge(view, {**possible, subject: report}), view, domain):
-            possible[subject] = report
-    return _merge(view, possible) if possible else view.known
+    longest = max((option.steps for option in draft.options), default=1)
+    last = {line.sender: line for line in draft.said if line.goal is not None}
+
+    def take(teammate: Teammate) -> Teammate:
+        line = last.get(teammate.agent)
+        goal = None if line is None else draft.all_goals.get(line.goal or "")
+        if line is None or goal is None or goal.state != "open" or draft.step - line.step > 2 * (longest + goal.units):
+            return teammate
+        return teammate._replace(commitment=goal.id, said=line.step)
+
+    own = last.get(draft.agent)
+    goal = None if own is None else draft.all_goals.get(own.goal or "")
+    state = "" if goal is None else goal.state
+    first = max(0, len(draft.said) - shown) if shown else 0
+    old, new = draft.said[:first], draft.said[first:]
+    if own in old:
+        old, new = tuple(line for line in old if line is not own), (own, *new) if own is not None else new
+    return replace(
+        draft,
+        team=tuple(map(take, draft.team)),
+        commitment=own.goal if own is not None and state == "open" else None,
+        announced=own.step if own is not None and state == "open" else None,
+        released=f"{own.goal}, which you said that you take, is {state or 'gone'}." if own and state != "open" else "",
+        earlier=old,
+        said=new,
+        witnessed={
+            teammate: _of_use(draft, witnessed.get(teammate, ())) for teammate in draft.teammates if not draft.is_shared
+        },
+    )
 
 
-def _merge(view: View, news: Mapping[Entity, tuple[int, tuple[Fact, ...]]]) -> Facts:
-    own = tuple(fact for fact in view.known if fact.subject not in news)
-    reported = {fact: t for t, facts in news.values() for fact in facts}
-    return Facts((*own, *reported), {**view.recall.seen, **reported})
+def _of_use(draft: Situation, things: Iterable[Entity]) -> tuple[Entity, ...]:
+    """Return those of some things that matter to goals."""
+    kinds = {wanted_kind(goal) for goal in draft.goals}
+    return tuple(thing for thing in things if thing in draft.targets or thing.kind in kinds)

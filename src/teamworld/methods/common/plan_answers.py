@@ -9,7 +9,8 @@ from pydantic import Field
 
 from teamworld.errors import UserError
 from teamworld.language import Action, ActionSchema, GoalId, OnFailure, Plan, Term, parse_action
-from teamworld.methods.contract import StrictModel
+from teamworld.methods.common.answers import Reasoned
+from teamworld.planning.action_parser import read_written
 from teamworld.planning.simulate import dry_run
 from teamworld.worlds.contract import Domain, Goal, View
 
@@ -17,10 +18,10 @@ from teamworld.worlds.contract import Domain, Goal, View
 LONGEST = 12
 
 
-class PlanAnswer(StrictModel):
+class PlanAnswer(Reasoned):
     """A plan as an answer."""
 
-    actions: tuple[str, ...] = Field(description="the actions in order, each in written form")
+    actions: tuple[str, ...] = Field(description="the actions in order, such as those in the prompt")
 
 
 def action_texts(plan: Plan) -> tuple[str, ...]:
@@ -28,26 +29,19 @@ def action_texts(plan: Plan) -> tuple[str, ...]:
     return tuple(map(str, plan.actions))
 
 
-def normalize_texts(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return actions of a plan that passed ``plan_error`` in written form, whatever spaces they came with."""
-    return tuple(str(parse_action(text)) for text in texts)
+def normalize_texts(texts: Sequence[str], abilities: Sequence[ActionSchema]) -> tuple[str, ...]:
+    """Return actions of a plan that passed ``plan_error`` in the exact form, as far as they say."""
+    return tuple(map(str, read_actions(texts, abilities)))
 
 
 def read_actions(texts: Sequence[str], abilities: Sequence[ActionSchema]) -> tuple[Action, ...]:
-    """Read actions in written form and complete them with their defaults.
+    """Read actions in written form and complete them with their defaults, see ``action_parser.read_written``.
 
     Raises:
         UserError: A text is not in the language, or no agent of this kind can do it.
     """
     schemas = {schema.verb: schema for schema in abilities}
-    actions = []
-    for text in texts:
-        action = parse_action(text)
-        schema = schemas.get(action.verb)
-        if schema is None:
-            raise UserError(f"there is no action {action.verb}; there are: {', '.join(schemas)}")
-        actions.append(schema.complete(action))
-    return tuple(actions)
+    return tuple(read_written(text, schemas) for text in texts)
 
 
 def plan_error(texts: Sequence[str], view: View, domain: Domain) -> str | None:
@@ -66,9 +60,9 @@ def plan_error(texts: Sequence[str], view: View, domain: Domain) -> str | None:
     return None if tried.ok else tried.reason
 
 
-def make_plan(answer: PlanAnswer, view: View, goal: GoalId | None, on_failure: OnFailure = "default") -> Plan:
-    """Return the plan of an answer that passed ``plan_error``."""
-    return Plan(read_actions(answer.actions, view.abilities), goal, on_failure)
+def make_plan(texts: Sequence[str], view: View, goal: GoalId | None, on_failure: OnFailure = "default") -> Plan:
+    """Return the plan of actions that passed ``plan_error``."""
+    return Plan(read_actions(texts, view.abilities), goal, on_failure)
 
 
 def parameter_values(abilities: Sequence[ActionSchema]) -> dict[str, tuple[Term, ...]]:

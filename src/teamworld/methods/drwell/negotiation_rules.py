@@ -1,62 +1,52 @@
-"""From votes to an allocation: the preferences behind the rules, and the validator of commitments."""
+"""What a task is worth to the team: the estimate of a dry run and the guidebook's record together."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-
-import numpy as np
 
 from teamworld.language import GoalId
 from teamworld.memory.contract import GuideEntry
-from teamworld.memory.plan_statistics import smoothed
-from teamworld.worlds.contract import Goal
+from teamworld.methods.drwell.library import pooled_rate
+from teamworld.planning.candidates import find_step
+from teamworld.worlds.contract import Domain, Goal, View
 
 
-def preferred(
-    goals: Sequence[Goal],
-    guide: Mapping[GoalId, GuideEntry],
-    staffed: Mapping[GoalId, int],
-    team: int,
-    t: int,
-    rng: np.random.Generator,
-) -> Goal:
-    """Return the goal that the guidebook speaks for most, without over-staffing any.
+def worth_per_step(goal: Goal, entry: GuideEntry, view: View, domain: Domain) -> float:
+    """Return what an agent can expect a task to bring a step of each of its agents.
 
-    Goals that the team can never staff come last, those with all the agents they can use before
-    them. Among the others what has gone well when begun about this time of an episode comes first, or
-    earlier where it was not tried now, the one that can be expected to succeed soonest before the
-    others; then what is untested so early; then what has only failed about now. The time counts
-    because what fails early may go well when other tasks are out of the way. Equals are drawn.
+    The goal's weight, times the share of its work a step, over the agents that it needs at once. The share a step is
+    that of the best plan by a dry run, counted as one attempt beside those of the guidebook. Where the agent can do
+    nothing now but wait it is 0.
+
+    Args:
+        goal: An open goal that the agent's kind can work on.
+        entry: The guidebook's line on it.
+        view: Of the agent.
+        domain: The rules of its world.
+    """
+    step = find_step(goal, view, domain)
+    if step is None or step.still:
+        return 0.0
+    rate = pooled_rate(step.share, step.ticks, entry.attempts, entry.progress or 0.0, entry.steps or 0.0)
+    return goal.weight * rate / max(1, goal.quorum)
+
+
+def preferred(goals: Sequence[Goal], worth: Mapping[GoalId, float], staffed: Mapping[GoalId, int], hands: int) -> Goal:
+    """Return the goal that is worth most, without over-staffing any; equals by their order.
+
+    Goals that cannot be staffed come last, those with all the agents they can use before them. Whoever joins a goal
+    that has enough agents shares its work with them, so it is worth less by their number.
 
     Args:
         goals: Open goals, at least one.
-        guide: The guidebook's entry of each.
+        worth: What each is worth a step.
         staffed: Agents that are on each goal, or have spoken for it.
-        team: Agents in the team.
-        t: Steps gone in the episode.
-        rng: Draws among equals.
+        hands: Agents that could join, this one included.
     """
-    ticket = {goals[index].id: place for place, index in enumerate(rng.permutation(len(goals)))}
 
-    def rank(goal: Goal) -> tuple[bool, bool, int, float, int]:
-        entry = guide[goal.id]
-        full = staffed.get(goal.id, 0) >= goal.capacity
-        return goal.quorum > team, full, _standing(entry, t), _expected(entry), ticket[goal.id]
+    def rank(goal: Goal) -> tuple[bool, bool, float]:
+        there = staffed.get(goal.id, 0)
+        shared = there + 1 if there >= goal.quorum else 1
+        return goal.quorum > there + hands, there >= goal.capacity, -worth[goal.id] / shared
 
     return min(goals, key=rank)
-
-
-def _standing(entry: GuideEntry, t: int) -> int:
-    """Return 0 for what has gone well about now (or earlier, if untried now), 1 for untested, 2 for only failed."""
-    attempts, successes = entry.about_now
-    if attempts:
-        return 0 if successes else 2
-    begun_so_early = entry.earliest_start is not None and entry.earliest_start <= t
-    return 0 if begun_so_early else 1
-
-
-def _expected(entry: GuideEntry) -> float:
-    """Return the ticks to be expected until a success: the mean duration over the rate about now, if tried now."""
-    attempts, successes = entry.about_now if entry.about_now.attempts else (entry.attempts, entry.successes)
-    return math.inf if entry.mean_duration is None else entry.mean_duration / smoothed(successes, attempts)

@@ -24,8 +24,11 @@ class DrWellOptions(StrictModel):
         default="live", description="whether outcomes enter the world model at once, or after the episode"
     )
     ranking: Ranking = Field(default="expected", description="how plans of the library are ranked")
+    rule: Literal["best", "draw"] = Field(
+        default="best", description="built-in rules: drafts are the best plan known, or any that makes sense"
+    )
     explore: int = Field(
-        default=6, ge=0, description="attempts at a task before an untried draft gives way to the library"
+        default=6, ge=0, description="with rule=draw: plans for a task before an untried draft gives way to the library"
     )
     on_failure: OnFailure = Field(
         default="default", description="what a failed action does to its plan; default: what the world's rules say"
@@ -37,7 +40,7 @@ class DrWellOptions(StrictModel):
         default="rounds", description="two rounds and a validator, a free chat, or no talk at all"
     )
     chat_turns: int = Field(default=2, ge=1, le=10, description="turns of each agent in a chat")
-    revision: bool = Field(default=True, description="whether drafts are revised; the library is read there only")
+    revision: bool = Field(default=True, description="whether drafts are revised")
     reflections: bool = Field(
         default=False, description="whether revisions leave notes that later revisions read, with the library"
     )
@@ -71,6 +74,7 @@ VARIANTS: dict[str, Variant] = {
     "library_only": Variant("the world model is read in planning, not in the negotiation", {"memory": "library"}),
     "no_negotiation": Variant("no talk and no validator: all choose alone at the same time", {"negotiation": "none"}),
     "no_revision": Variant("drafts are carried out as they are", {"revision": False}),
+    "draw": Variant("built-in rules draft any plan that makes sense, not the best", {"rule": "draw"}),
     "free_chat": Variant("a free chat instead of the two rounds, no validator", {"negotiation": "chat"}),
     "reflections": Variant("shared notes: rules that agents tell the team", {"reflections": True}),
     "class_identity": Variant("tasks are known by their class, for layouts that change", {"task_identity": "class"}),

@@ -5,119 +5,160 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
-from pydantic import Field
+from pydantic import BaseModel, Field, field_validator
 
 from teamworld.language import AgentId, GoalId
-from teamworld.memory.contract import GuideEntry, Library
-from teamworld.methods.common.plan_answers import (
-    PlanAnswer,
-    action_texts,
-    candidate_texts,
-    parameter_values,
-    perturb_plan,
-    plan_error,
-)
-from teamworld.methods.contract import Message, StrictModel
-from teamworld.methods.drwell.library import Page
-from teamworld.methods.drwell.negotiation_rules import preferred
+from teamworld.memory.contract import GuideEntry
+from teamworld.methods.common.answers import Reasoned
+from teamworld.methods.common.knowledge import AgentQuestion, Line
+from teamworld.methods.common.plan_answers import PlanAnswer, candidate_texts, perturb_plan, plan_error
+from teamworld.methods.drwell.library import Page, RankedPlan, rank_plans
+from teamworld.methods.drwell.negotiation_rules import preferred, worth_per_step
+from teamworld.methods.drwell.words import describe_causes, describe_entry, describe_record, percent
 from teamworld.planning.goals import workable_goals
-from teamworld.reasoning.contract import Question, Sampling
-from teamworld.worlds.contract import Domain, Goal
+from teamworld.reasoning.contract import Sampling
+from teamworld.worlds.contract import Goal
 
 _TALK = Sampling(temperature=0.7, max_tokens=300)
 _PLAN = Sampling(temperature=0.7, max_tokens=900)
+#: Words in place of a plan that mean that there is none.
+_NO_PLAN = frozenset({"", "none", "null", "nothing", "n/a"})
 
 
-class Proposal(StrictModel):
+class Proposal(Reasoned):
     """The task an agent thinks it should work on, and why."""
 
     goal: GoalId = Field(description="id of the task")
-    reason: str = Field(description="one or two sentences", max_length=600)
+    reason: str = Field(description="what you tell the team for it, in one sentence", max_length=600)
 
 
-class Commitment(StrictModel):
-    """The task an agent binds itself to; null to keep out of the way and wait."""
+class Commitment(Reasoned):
+    """The task an agent binds itself to; null to wait."""
 
     goal: GoalId | None = Field(description="id of the task, or null to wait")
-    reason: str = Field(default="", description="one sentence", max_length=600)
 
 
-class Remark(StrictModel):
+class Remark(Reasoned):
     """What an agent says in a free chat, and the task it leans to, if to one."""
 
-    text: str = Field(description="a few sentences", max_length=600)
+    text: str = Field(description="what you say to the team, in a few sentences", max_length=600)
     goal: GoalId | None = Field(default=None, description="id of the task you lean to, or null")
 
 
-class Revision(PlanAnswer):
+class TaskPlan(PlanAnswer):
+    """A plan for the task, or the task handed back."""
+
+    actions: tuple[str, ...] = Field(description="the actions in order; empty to hand the task back")
+    reason: str = Field(
+        default="", description="empty, unless you hand the task back: why, in one sentence", max_length=600
+    )
+
+    @field_validator("actions", mode="before")
+    @classmethod
+    def _read_no_plan(cls, plan: Any) -> Any:  # noqa: ANN401
+        """Read null and words such as "none" as no plan."""
+        texts = [plan] if plan is None or isinstance(plan, str) else plan
+        if isinstance(texts, list | tuple) and all(str(text or "").strip().lower() in _NO_PLAN for text in texts):
+            return ()
+        return plan
+
+
+class Revision(TaskPlan):
     """The revised plan and what is worth remembering for later."""
 
-    reflection: str = Field(default="", description="a short general rule learned, or nothing", max_length=400)
+    reflection: str = Field(
+        default="", description="a short general rule for the team, or an empty text", max_length=400
+    )
 
 
 Named = TypeVar("Named", Proposal, Commitment, Remark)
-Planned = TypeVar("Planned", bound=PlanAnswer)
+Planned = TypeVar("Planned", bound=TaskPlan)
+
+
+class Dissolved(NamedTuple):
+    """A commitment that the validator dissolved: the task could not get enough agents."""
+
+    step: int
+    agent: AgentId
+    goal: GoalId
+    needed: int
+    had: int
 
 
 @dataclass(frozen=True)
 class NegotiationRecord:
-    """What an agent reads that names a task, beside its view."""
+    """What an agent reads that names a task, beside what every agent is shown."""
 
     members: tuple[AgentId, ...]
     """Who is in the meeting, in speaking order; nobody where there is none."""
-    team: int
-    """Agents in the team, in the meeting or not."""
-    working: Mapping[AgentId, GoalId]
-    """What agents outside the meeting are committed to."""
     guide: Mapping[GoalId, GuideEntry]
     """The guidebook, by open goal; untested entries where it is not read."""
     guided: bool
     """Whether the guidebook is read, and may be shown."""
     best: GoalId | None
     """The task that went best so far, if it is open."""
-    heard: tuple[Message, ...]
-    """What was said in the meeting so far."""
+    proposals: tuple[Line, ...] = ()
+    """Of this meeting, as heard."""
+    commitments: tuple[Line, ...] = ()
+    """Of this meeting, as heard; a line without a goal waits."""
+    chat: tuple[Line, ...] = ()
+    dissolved: tuple[Dissolved, ...] = ()
+    """Since the agent last named a task."""
+    handed_back: tuple[Line, ...] = ()
+    """Tasks that agents handed back since then, as heard."""
+
+
+_NO_MOVEMENTS = "tasks are negotiated, never movements (DR. WELL, negotiation)"
 
 
 @dataclass(frozen=True)
-class Negotiation(Question[Named]):
+class Negotiation(AgentQuestion[Named]):
     """Asks for a task."""
 
     record: NegotiationRecord
+
+    departures = MappingProxyType(
+        {
+            "abilities": _NO_MOVEMENTS,
+            "options": _NO_MOVEMENTS,
+            "said": "the board shows proposals and commitments apart (DR. WELL, negotiation)",
+            "tasks": "each open task stands with its score and its record (DR. WELL, guidebook)",
+        }
+    )
 
     @property
     def goals(self) -> list[Goal]:
         """Open tasks that the agent can work on now."""
         return workable_goals(self.view)
 
-    def said(self, act: str) -> dict[AgentId, GoalId]:
-        """Return who named which goal in messages of one act."""
-        return {message.sender: message.goal for message in self.record.heard if message.act == act and message.goal}
+    @property
+    def working(self) -> dict[AgentId, GoalId]:
+        """What agents outside the meeting are bound to."""
+        return {teammate.agent: teammate.commitment for teammate in self.me.team if teammate.commitment is not None}
 
-    def context(self) -> dict[str, Any]:
-        """The scene, the open tasks with the guidebook, and what was said in the room."""
+    @property
+    def worth(self) -> dict[GoalId, float]:
+        """What each task is worth a step of each of its agents."""
         return {
-            "agent": self.respondent,
-            "members": self.record.members,
-            "scene": self.view.text(),
-            "steps_left": self.view.steps_left,
-            "goals": self.goals,
-            "guide": self.record.guide if self.record.guided else None,
-            "best": self.record.best,
-            "working": self.record.working,
-            "proposals": [message for message in self.record.heard if message.act == "propose"],
-            "commitments": [message for message in self.record.heard if message.act in {"commit", "other"}],
+            goal.id: worth_per_step(goal, self.record.guide[goal.id], self.view, self.domain) for goal in self.goals
         }
 
-    def describe_record(self, goal: Goal) -> str:
-        """Return what the guidebook says about a task, in words; nothing where it is not read."""
-        entry = self.record.guide[goal.id]
-        if not self.record.guided:
-            return ""
-        return f"{entry.successes} of {entry.attempts} attempts went well" if entry.attempts else "untested so far"
+    @property
+    def has_records(self) -> bool:
+        """Whether the guidebook tells of attempts at an open task."""
+        return any(self.describe_history(goal) for goal in self.goals)
+
+    def describe_history(self, goal: Goal) -> str:
+        """Return what the guidebook says about a task, in words; nothing where it is not read or knows no attempt."""
+        return describe_entry(self.record.guide[goal.id]) if self.record.guided else ""
+
+    def describe_choice(self, goal: Goal) -> str:
+        """Return why a rule takes a task, in a sentence."""
+        return f"Score {100 * self.worth[goal.id]:.2g} for me."
 
     def check(self, answer: Named) -> str | None:
         """The task must be open."""
@@ -139,6 +180,11 @@ class Negotiation(Question[Named]):
         return answer.model_copy(update={"goal": goal})
 
 
+def _named(lines: Sequence[Line]) -> dict[AgentId, GoalId]:
+    """Return who named which goal in some lines; the last word counts."""
+    return {line.sender: line.goal for line in lines if line.goal is not None}
+
+
 @dataclass(frozen=True)
 class Propose(Negotiation[Proposal]):
     """Stage one: which task should I take, and why?"""
@@ -149,11 +195,11 @@ class Propose(Negotiation[Proposal]):
     sampling = _TALK
 
     def rule(self, rng: np.random.Generator) -> Proposal:
-        """Propose what the guidebook speaks for and nobody has spoken for enough."""
-        staffed = Counter(self.record.working.values()) + Counter(self.said("propose").values())
-        goal = preferred(self.goals, self.record.guide, staffed, self.record.team, self.view.t, rng)
-        history = self.describe_record(goal)
-        return Proposal(goal=goal.id, reason=f"It takes {goal.quorum} at once{history and f'; {history}'}.")
+        """Propose what is worth most and nobody has spoken for enough."""
+        staffed = Counter(self.working.values()) + Counter(_named(self.record.proposals).values())
+        hands = max(1, len(self.record.members) - len(self.record.proposals))
+        goal = preferred(self.goals, self.worth, staffed, hands)
+        return Proposal(goal=goal.id, reason=self.describe_choice(goal))
 
     def fallback(self) -> Proposal:
         """The first open task."""
@@ -169,60 +215,69 @@ class CommitTo(Negotiation[Commitment]):
     answer = Commitment
     sampling = _TALK
 
+    @property
+    def bound_now(self) -> dict[GoalId | None, list[AgentId]]:
+        """Who is bound to each task in this meeting, in the order in which they were named; under None who waits."""
+        by_goal: dict[GoalId | None, list[AgentId]] = {}
+        for line in self.record.commitments:
+            by_goal.setdefault(line.goal, []).append(line.sender)
+        return by_goal
+
+    @property
+    def bound(self) -> Counter[GoalId]:
+        """How many agents are on each task, or committed to it in this meeting."""
+        return Counter(self.working.values()) + Counter(_named(self.record.commitments).values())
+
+    @property
+    def lacking(self) -> list[Goal]:
+        """Tasks that can get enough agents with this one and those who speak after it, and have room for it."""
+        undecided = max(0, len(self.record.members) - len(self.record.commitments) - 1)
+        bound = self.bound
+        return [goal for goal in self.goals if goal.quorum - 1 - undecided <= bound[goal.id] < goal.capacity]
+
     def rule(self, rng: np.random.Generator) -> Commitment:
-        """Commit to the preferred task among those that can still reach their quorum, else wait."""
-        decided = self.said("commit")
-        spoken = {message.sender for message in self.record.heard if message.act in {"commit", "other"}}
-        open_votes = {
-            agent: goal
-            for agent, goal in self.said("propose").items()
-            if agent not in spoken and agent != self.respondent
-        }
-        bound = Counter(self.record.working.values()) + Counter(decided.values())
-        undecided = len(self.record.members) - len(spoken) - 1  # those who speak after me
-        possible = [goal for goal in self.goals if bound[goal.id] + 1 + undecided >= goal.quorum]
-        lacking = [goal for goal in possible if bound[goal.id] < goal.capacity]
+        """Commit to what is worth most among the tasks that can still reach their quorum, else wait."""
+        bound, worth = self.bound, self.worth
+        lacking = [goal for goal in self.lacking if worth[goal.id]]
         if not lacking:
-            return Commitment(goal=None, reason="Everything that can be done now is staffed.")
-        backed = bound + Counter(open_votes.values())
+            return Commitment(goal=None)
+        spoken = {line.sender for line in self.record.commitments} | {self.respondent}
+        proposed = _named(self.record.proposals)
+        backed = bound + Counter(goal for agent, goal in proposed.items() if agent not in spoken)
         begun = [goal for goal in lacking if 0 < bound[goal.id] < goal.quorum]
-        mine = self.said("propose").get(self.respondent)
+        mine = proposed.get(self.respondent)
         joined = [goal for goal in lacking if goal.id == mine and backed[goal.id] + 1 >= goal.quorum]
-        goal = preferred(begun or joined or lacking, self.record.guide, bound, self.record.team, self.view.t, rng)
-        return Commitment(goal=goal.id, reason=f"With me it has {bound[goal.id] + 1} of {goal.quorum}.")
+        hands = max(1, len(self.record.members) - len(self.record.commitments))
+        return Commitment(goal=preferred(begun or joined or lacking, worth, bound, hands).id)
 
     def fallback(self) -> Commitment:
         """The agent's own proposal (the first open task where it has none)."""
-        return Commitment(goal=self.said("propose").get(self.respondent, self.goals[0].id), reason="No answer.")
+        return Commitment(goal=_named(self.record.proposals).get(self.respondent, self.goals[0].id))
 
 
 @dataclass(frozen=True)
 class Leaning(Negotiation[Named]):
     """What agents are told who choose without rounds: what was said freely, if anything."""
 
-    def context(self) -> dict[str, Any]:
-        """As in the rounds, with the chat."""
-        return super().context() | {"chat": self.record.heard}
-
-    def preference(self, rng: np.random.Generator) -> Goal | None:
+    def preference(self) -> Goal | None:
         """Return the goal to take if the others do what they lean to; None where nothing is left to do.
 
         The agent stays with the goal it leans to while that can be done and has room. Else it helps
-        what others lean to and cannot do without it, or takes what the guidebook speaks for most.
+        what others lean to and cannot do without it, or takes what is worth most.
         Agents that have not spoken may still help; without a chat, all that are bound to nothing.
         """
-        leans = {message.sender: message.goal for message in self.record.heard}  # the last word counts
+        leans = {line.sender: line.goal for line in self.record.chat}  # the last word counts
         mine = leans.pop(self.respondent, None)
         silent = sum(member not in leans for member in self.record.members if member != self.respondent)
-        hands = silent if self.record.members else self.record.team - len(self.record.working) - 1
-        staffed = Counter(self.record.working.values()) + Counter(goal for goal in leans.values() if goal is not None)
+        hands = silent if self.record.members else len(self.me.team) - len(self.working)
+        staffed = Counter(self.working.values()) + Counter(goal for goal in leans.values() if goal is not None)
         possible = [goal for goal in self.goals if staffed[goal.id] + 1 + hands >= goal.quorum]
-        lacking = [goal for goal in possible if staffed[goal.id] < goal.capacity]
+        lacking = [goal for goal in possible if staffed[goal.id] < goal.capacity and self.worth[goal.id]]
         if not lacking:
             return None
         kept = [goal for goal in lacking if goal.id == mine]
         begun = [goal for goal in lacking if 0 < staffed[goal.id] < goal.quorum]
-        return preferred(kept or begun or lacking, self.record.guide, staffed, self.record.team, self.view.t, rng)
+        return preferred(kept or begun or lacking, self.worth, staffed, hands + 1)
 
 
 @dataclass(frozen=True)
@@ -239,19 +294,12 @@ class Chat(Leaning[Remark]):
     answer = Remark
     sampling = _TALK
 
-    def context(self) -> dict[str, Any]:
-        """With the number of the turn."""
-        return super().context() | {"turn": self.turn, "turns": self.turns}
-
     def rule(self, rng: np.random.Generator) -> Remark:
         """Say which task one would take now, and what is known of it."""
-        goal = self.preference(rng)
+        goal = self.preference()
         if goal is None:
             return Remark(text="Everything that can be done now is spoken for; I would wait.")
-        history = self.describe_record(goal)
-        return Remark(
-            text=f"I would take {goal.id}; it takes {goal.quorum} at once{history and f'; {history}'}.", goal=goal.id
-        )
+        return Remark(text=f"I would take {goal.id}. {self.describe_choice(goal)}", goal=goal.id)
 
     def fallback(self) -> Remark:
         """Nothing is said."""
@@ -268,108 +316,139 @@ class Choose(Leaning[Commitment]):
     sampling = _TALK
 
     def rule(self, rng: np.random.Generator) -> Commitment:
-        """Take the preferred task, else wait."""
-        goal = self.preference(rng)
-        if goal is None:
-            return Commitment(goal=None, reason="Everything that can be done now is staffed.")
-        return Commitment(goal=goal.id, reason=f"It takes {goal.quorum} at once.")
+        """Take what is worth most, else wait."""
+        goal = self.preference()
+        return Commitment(goal=None if goal is None else goal.id)
 
     def fallback(self) -> Commitment:
         """The task it leant to last (the first open task where to none)."""
-        mine = [message.goal for message in self.record.heard if message.sender == self.respondent]
-        return Commitment(goal=(mine[-1] if mine else None) or self.goals[0].id, reason="No answer.")
+        mine = [line.goal for line in self.record.chat if line.sender == self.respondent]
+        return Commitment(goal=(mine[-1] if mine else None) or self.goals[0].id)
 
 
 @dataclass(frozen=True)
-class Planning(Question[Planned]):
-    """What both planning questions are told."""
+class Planning(AgentQuestion[Planned]):
+    """Asks for a plan for the task that the agent is bound to."""
 
-    domain: Domain
-    goal: Goal
-    commitments: Mapping[AgentId, GoalId]
-    """Who is committed to what, this agent included."""
-
-    def context(self) -> dict[str, Any]:
-        """The scene, the task and who else is on it, and what the agent can do."""
-        return {
-            "agent": self.respondent,
-            "scene": self.view.text(),
-            "steps_left": self.view.steps_left,
-            "goal": self.goal,
-            "partners": [
-                agent for agent, goal in self.commitments.items() if goal == self.goal.id and agent != self.respondent
-            ],
-            "commitments": self.commitments,
-            "abilities": self.view.abilities,
-            "values": parameter_values(self.view.abilities),
-        }
-
-    def check(self, answer: Planned) -> str | None:
-        """The plan must pass the validation that every method shares."""
-        return plan_error(answer.actions, self.view, self.domain)
-
-    def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
-        """The plans that make sense now."""
-        return candidate_texts(self.goal, self.view, self.domain) if field == "actions" else ()
-
-    def perturb(self, answer: Planned, rng: np.random.Generator) -> Planned:
-        """Lose or swap a step, or get an argument wrong."""
-        return answer.model_copy(update={"actions": perturb_plan(answer.actions, self.view.abilities, rng)})
-
-
-@dataclass(frozen=True)
-class Draft(Planning[PlanAnswer]):
-    """A first plan for the committed task, without the library."""
-
-    kind = "drwell.draft"
-    template = "drwell/prompts/draft.md.j2"
-    answer = PlanAnswer
-    sampling = _PLAN
-
-    def rule(self, rng: np.random.Generator) -> PlanAnswer:
-        """Draw one of the plans that make sense; which one is good has to be learned."""
-        candidates = self.domain.candidate_plans(self.goal, self.respondent, self.view.known)
-        return PlanAnswer(actions=action_texts(candidates[int(rng.integers(len(candidates)))]))
-
-    def fallback(self) -> PlanAnswer:
-        """No plan: the agent keeps out of the way."""
-        return PlanAnswer(actions=())
-
-
-@dataclass(frozen=True)
-class Revise(Planning[Revision]):
-    """The draft again, with what the plan library knows."""
-
-    draft: tuple[str, ...]
-    """In written form; empty where no sound one came."""
-    library: Library | None
-    """None where it is not read."""
+    task: GoalId
+    reads_library: bool
     page: Page
     """The library's plans, grounded on the goal as it stands now; an empty one where it is not read."""
     notes: tuple[str, ...] | None
     """What agents told the team, oldest first; None where no notes are kept."""
 
-    kind = "drwell.revise"
-    template = "drwell/prompts/revise.md.j2"
-    answer = Revision
-    sampling = _PLAN
+    departures = MappingProxyType(
+        {
+            "options": "the agent plans several actions ahead, not one (DR. WELL, planning)",
+            "said": "plans are made alone after the meeting (DR. WELL, planning)",
+            "tasks": "the task that the agent is bound to, with its library, is shown alone (DR. WELL, planning)",
+        }
+    )
+
+    @property
+    def goal(self) -> Goal:
+        """The task, as the agent knows it."""
+        return next(goal for goal in self.view.goals if goal.id == self.task)
 
     def context(self) -> dict[str, Any]:
-        """As for the draft, with the draft, the library and the notes."""
-        extra = {"draft": self.draft, "library": self.library, "page": self.page, "notes": self.notes}
-        return super().context() | extra
+        """As all; with the words for records, as templates call no functions of their own."""
+        words = {"percent": percent, "describe_record": describe_record, "describe_causes": describe_causes}
+        return super().context() | words
 
-    def rule(self, rng: np.random.Generator) -> Revision:
-        """Keep the draft while it is worth a try, else take the library's best plan."""
-        return Revision(actions=self.page.choose(self.draft, candidate_texts(self.goal, self.view, self.domain), rng))
+    def check(self, answer: Planned) -> str | None:
+        """The plan must pass the validation that every method shares; a task is handed back with a reason."""
+        if not answer.actions:
+            return None if answer.reason.strip() else "there is no plan: write one, or say why you hand the task back"
+        return plan_error(answer.actions, self.view, self.domain)
 
     def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
-        """The draft, the plans of the library, and those that make sense now, each once."""
+        """The plans of the library, and those that make sense now, each once."""
         if field != "actions":
             return ()
-        known = [self.draft, *(entry.actions for entry in self.page.entries), *super().offers(field, answered)]
-        return [actions for actions in dict.fromkeys(known) if actions]
+        known = [*(entry.actions for entry in self.page.entries), *candidate_texts(self.goal, self.view, self.domain)]
+        return list(dict.fromkeys(known))
 
-    def fallback(self) -> Revision:
+    def perturb(self, answer: Planned, rng: np.random.Generator) -> Planned:
+        """Lose or swap a step, or get an argument wrong."""
+        if not answer.actions:
+            return answer
+        return answer.model_copy(update={"actions": perturb_plan(answer.actions, self.view.abilities, rng)})
+
+    def ranked(self, *others: tuple[str, ...]) -> list[RankedPlan]:
+        """Return the plans that make sense, best first by estimate and record."""
+        return rank_plans(self.goal, self.view, self.domain, self.page, others)
+
+    def best_answer(self, best: RankedPlan) -> dict[str, Any]:
+        """Return the fields of an answer with a plan, or that hands the task back if it would do nothing."""
+        if best.reason:
+            return {"actions": (), "reason": f"I cannot do it now: {best.reason}"[:600]}
+        if best.waits:
+            return {"actions": (), "reason": "There is nothing that I can do for it now."}
+        return {"actions": best.actions}
+
+
+@dataclass(frozen=True)
+class Draft(Planning[TaskPlan]):
+    """A first plan for the committed task."""
+
+    draws: bool = False
+    """Whether any plan that makes sense will do for a draft."""
+
+    kind = "drwell.draft"
+    template = "drwell/prompts/draft.md.j2"
+    answer = TaskPlan
+    sampling = _PLAN
+
+    def rule(self, rng: np.random.Generator) -> TaskPlan:
+        """Take the plan that does most of the work a step by estimate and record, or draw one."""
+        if self.draws:
+            candidates = candidate_texts(self.goal, self.view, self.domain)
+            return TaskPlan(actions=candidates[int(rng.integers(len(candidates)))])
+        return TaskPlan(**self.best_answer(self.ranked()[0]))
+
+    def fallback(self) -> TaskPlan:
+        """No plan: the agent keeps out of the way."""
+        return TaskPlan(actions=())
+
+
+@dataclass(frozen=True)
+class Revise(Planning[TaskPlan]):
+    """The draft again, beside what the library holds."""
+
+    draft: tuple[str, ...]
+    """In written form; empty where no sound one came."""
+    explores: bool = False
+    """Whether a draft that was never tried stands."""
+
+    kind = "drwell.revise"
+    template = "drwell/prompts/revise.md.j2"
+    answer: ClassVar[type[BaseModel]] = TaskPlan
+    sampling = _PLAN
+
+    def rule(self, rng: np.random.Generator) -> TaskPlan:
+        """Take the plan that does most of the work a step by estimate and record, the draft among them."""
+        if self.explores and self.draft and self.page.find(self.draft) is None:
+            return self._answer(actions=self.draft)
+        return self._answer(**self.best_answer(self.ranked(*((self.draft,) if self.draft else ()))[0]))
+
+    def _answer(self, **fields: Any) -> TaskPlan:
+        answer = self.answer.model_validate(fields)
+        assert isinstance(answer, TaskPlan)
+        return answer
+
+    def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
+        """The draft first."""
+        plans = super().offers(field, answered)
+        return list(dict.fromkeys([self.draft, *plans])) if field == "actions" and self.draft else plans
+
+    def fallback(self) -> TaskPlan:
         """The draft, which may be no plan."""
-        return Revision(actions=self.draft)
+        return self._answer(actions=self.draft)
+
+
+@dataclass(frozen=True)
+class Reflect(Revise):
+    """The revision, with a note for the team."""
+
+    kind = "drwell.reflect"
+    answer = Revision

@@ -6,15 +6,18 @@ from collections.abc import Iterable
 
 from teamworld.memory.contract import Reflection
 from teamworld.memory.notes import MOST, clean_note, note_key
-from teamworld.methods.drwell.questions import Revise
+from teamworld.methods.drwell.questions import Reflect
 from teamworld.record import Event, QuestionAsked
+
+#: Kinds of questions whose answers may hold a note; logs of earlier versions have the first.
+_KINDS = ("drwell.revise", Reflect.kind)
 
 
 def reflections(log: Iterable[Event]) -> tuple[Reflection, ...]:
     """Return what an episode adds to the shared notes: its newest notes, each once, in the order of telling."""
     notes: dict[str, Reflection] = {}
     for event in log:
-        if isinstance(event, QuestionAsked) and event.purpose == Revise.kind and not event.fallback:
+        if isinstance(event, QuestionAsked) and event.purpose in _KINDS and not event.fallback:
             text = clean_note(str(event.answer.get("reflection", "")))
             if key := note_key(text):
                 notes.pop(key, None)  # said again, it counts as new

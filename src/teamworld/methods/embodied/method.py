@@ -1,46 +1,75 @@
-"""The protocol of Embodied (arXiv 2403.12482) as CREW-Wildfire runs it, leaderless: talk, then act, at every step.
+"""The protocol of Embodied (arXiv 2403.12482): agents talk, then act, at every step, in a team that is organised.
 
 In a communication round the agents speak in turn: in private to teammates, and to all at once. Messages take no time
-by the method's own rule. Then all choose an action at the same time. What was said can be read until the step after it.
-Nothing runs for longer than a step unless its agent chooses the same again.
+by the method's own rule. Then all choose an action at the same time. What was said can be read until the step after it;
+which tasks agents said they take, and what was asked of whom, stays known until it is over. Nothing runs for longer
+than a step unless its agent chooses the same again. Who leads is a matter of the organisation: nobody, the first agent,
+the first two, or whom the agents elect; between episodes a critic and a coordinator may choose another.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from teamworld.language import AgentId, GoalId
+from teamworld.memory.contract import MemoryDelta
+from teamworld.methods.common.answers import meant
+from teamworld.methods.common.commitments import Announcements, commit_to
+from teamworld.methods.common.knowledge import AgentKnowledge, Line, Teammate
 from teamworld.methods.common.perception import Perceive, describe_views
-from teamworld.methods.common.prompt_context import team_by_kind
 from teamworld.methods.common.single_action import aims_of, confirm_goal, decide_action, translate_action
 from teamworld.methods.common.translation import Translate
 from teamworld.methods.contract import Briefing, Decision, DecisionContext, Message, Method
 from teamworld.methods.embodied.options import VARIANTS, EmbodiedOptions
-from teamworld.methods.embodied.questions import Decide, DialogueRecord, Line, Speak, Talk
+from teamworld.methods.embodied.organisations import Organisation, organise
+from teamworld.methods.embodied.questions import Decide, Elect, Request, Speak, Talk
+from teamworld.methods.embodied.reflection import (
+    COORDINATOR,
+    CRITIC,
+    Coordinate,
+    Criticise,
+    read_records,
+    record_episode,
+)
+from teamworld.record import Event, QuestionSkipped
 
 #: Messages that could not be sent of which the speaker is told: an answer may hold any number.
 TOLD = 10
+#: What an agent reacts to by speaking: what it heard, did, knows of goals, and what things it knows of.
+_News: TypeAlias = tuple[Any, ...]
 
 
 class Embodied(Method):
-    """Agents without a leader, that talk at every step."""
+    """Agents that talk at every step, in a team with leaders or without."""
 
     name = "embodied"
-    summary = "Embodied: no leader; each step a round of private and public talk, then one action each"
+    summary = "Embodied: each step a round of private and public talk, then one action each; with leaders or without"
     options = EmbodiedOptions
     _options: EmbodiedOptions
-    questions = (Speak, Decide, Perceive, Translate)
+    questions = (Speak, Decide, Elect, Criticise, Coordinate, Perceive, Translate)
+    respondents = (CRITIC, COORDINATOR)
+    learns = True
     variants = VARIANTS
 
     async def begin(self, briefing: Briefing) -> None:
         """Nobody has said anything."""
         self._turns = {agent: turn for turn, agent in enumerate(briefing.agents)}
-        self._spec, self._domain = briefing.spec, briefing.domain
+        self._spec, self._domain, self._agents = briefing.spec, briefing.domain, briefing.agents
+        self._records = read_records(briefing.memory.reports) if self._options.reflect else ()
+        self._chosen: Organisation | None = None
+        self._leader: AgentId | None = None
+        self._elected = 0
         self._aims: dict[AgentId, GoalId | None] = {}
         self._lines: defaultdict[AgentId, list[Line]] = defaultdict(list)
         self._heard: defaultdict[AgentId, set[int]] = defaultdict(set)
         self._ignored: defaultdict[AgentId, tuple[str, ...]] = defaultdict(tuple)
+        self._announced: defaultdict[AgentId, Announcements] = defaultdict(Announcements)
+        self._requests: defaultdict[AgentId, dict[tuple[AgentId, AgentId], Request]] = defaultdict(dict)
+        self._committed: dict[AgentId, GoalId | None] = {}
+        self._sent: dict[tuple[AgentId, int, str], tuple[GoalId, ...]] = {}
+        self._news: dict[AgentId, _News] = {}
 
     def watch(self, context: DecisionContext) -> Collection[AgentId]:
         """Everybody decides at every step."""
@@ -48,59 +77,173 @@ class Embodied(Method):
 
     async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
         """Let those who can act talk in turn, then choose their actions all at once."""
-        scenes = await describe_views(context, self._options.perceive, context.free)
-        rounds = self._options.rounds
-        for number in range(1, rounds + 1):
+        scenes = await describe_views(context, self._options.perceive, context.free, self._domain, self._spec)
+        await self._reflect(context)
+        await self._elect(context, scenes)
+        for number in range(1, self._options.rounds + 1):
             for agent in context.free:
-                views, record = {agent: context.views[agent]}, self._record(context, agent, scenes)
-                talk = await context.ask(Speak(agent, views, record, number, rounds, self._ignored[agent]))
-                self._say(context, agent, talk)
+                await self._speak(context, agent, number, scenes)
         done = await context.together({agent: self._act(context, agent, scenes) for agent in context.free})
         self._aims |= aims_of(done)
         return done
 
+    # ---- the organisation
+
+    async def _reflect(self, context: DecisionContext) -> None:
+        """Choose the organisation by the records of earlier episodes, once, before anybody talks."""
+        if records := self._records:
+            self._records = ()
+            criticism = await context.ask(Criticise(CRITIC, {}, self._spec, records))
+            chosen = await context.ask(Coordinate(COORDINATOR, {}, self._spec, records, criticism))
+            self._chosen = Organisation(chosen.text, chosen.leaders)
+
+    def _organisation(self, context: DecisionContext) -> Organisation:
+        if not self._options.rounds:
+            return Organisation("Nobody can talk; each chooses alone.")
+        if self._chosen is not None:
+            return self._chosen
+        team = [agent for agent in self._agents if agent in context.team]
+        return organise(self._options.organisation, team, self._leader)
+
+    async def _elect(self, context: DecisionContext, scenes: Mapping[AgentId, str]) -> None:
+        """Hold an election where there is no leader that can act, or its term is over."""
+        if (
+            self._chosen is not None
+            or self._options.organisation != "elected"
+            or len(context.views) < 2
+            or not context.free
+        ):
+            return
+        able = [agent for agent, view in context.views.items() if view.is_able]
+        if self._leader in able and context.t - self._elected < self._options.term:
+            return
+        votes = Counter[AgentId]()
+        for agent in context.free:
+            views, me = {agent: context.views[agent]}, self._knows(context, agent, scenes)
+            organisation = self._organisation(context)
+            vote = await context.ask(Elect(agent, views, me, organisation, leader=self._leader))
+            votes[vote.leader] += 1
+            text = f"I vote for {vote.leader}{f': {vote.reason}' if vote.reason.strip() else '.'}"
+            context.post(Message(agent, "other", text))
+            self._lines[agent].append(Line(context.t, agent, None, text))
+        self._leader, self._elected = votes.most_common(1)[0][0], context.t
+
+    # ---- talk
+
+    async def _speak(
+        self, context: DecisionContext, agent: AgentId, number: int, scenes: Mapping[AgentId, str]
+    ) -> None:
+        """Ask an agent what it says, unless it is alone or knows nothing that it did not know when it spoke last."""
+        me = self._knows(context, agent, scenes)
+        news = self._known_now(context, agent)
+        last = self._news.get(agent)
+        cause = "alone" if not me.team else "nothing new" if last == news else ""
+        if not cause and last is not None and last[0] == news[0] and _is_agreed(me):
+            cause = "all are at the one task"
+        if cause:
+            context.note(QuestionSkipped(agent=agent, purpose=Speak.kind, cause=cause))
+            return
+        rounds, remember, ignored = self._options.rounds, self._options.remember, self._ignored[agent]
+        shown = ({agent: context.views[agent]}, me, self._organisation(context), self._asked(context, agent))
+        talk = await context.ask(Speak(agent, *shown, self._aims.get(agent), number, rounds, remember, ignored))
+        self._say(context, agent, talk)
+        self._news[agent] = news
+
+    def _known_now(self, context: DecisionContext, agent: AgentId) -> _News:
+        """Return what makes an agent speak again when it changes."""
+        view, running = context.views[agent], context.running.get(agent)
+        last = view.history[-1] if view.history else None
+        goals = tuple((goal.id, goal.state, goal.quorum) for goal in view.goals)
+        things = frozenset(fact.subject for fact in view.known)
+        heard = len(self._heard[agent])
+        return (heard, running, last, goals, things, self._ignored[agent], self._leader)
+
     def _say(self, context: DecisionContext, agent: AgentId, talk: Talk) -> None:
         """Send what has words and somebody to hear it; the agent is told of the rest when it speaks next."""
-        goal, teammates = (
-            confirm_goal(talk.goal, [context.views[agent]]),
-            [teammate for teammate in context.views if teammate != agent],
-        )
+        own = [context.views[agent]]
+        goals = tuple(goal for goal in dict.fromkeys(talk.goals) if confirm_goal(goal, own) is not None)
+        teammates = [teammate for teammate in context.views if teammate != agent]
         ignored, sent = dict[str, None](), set[AgentId]()
         for private in talk.private:
-            if not private.text.strip():
+            if not meant(private.text) and private.goal is None:
                 continue
-            why = "that is yourself" if private.to == agent else "there is no such team-mate"
+            why = "that is yourself" if private.to == agent else "there is no such teammate"
             if private.to in sent:
                 why = "one private message at a time, the first was sent"
             if private.to not in teammates or private.to in sent:
                 ignored[f"to {private.to}: {why}"] = None
                 continue
             sent.add(private.to)
-            context.post(Message(agent, "inform", private.text, goal, recipients=(private.to,)))
-            self._lines[agent].append(Line(context.t, agent, private.to, private.text, goal))
-        if talk.everybody.strip() and teammates:
-            context.post(Message(agent, "inform", talk.everybody, goal))
-            self._lines[agent].append(Line(context.t, agent, None, talk.everybody, goal))
+            asked = confirm_goal(private.goal, own)
+            text = _with_words(private.text, f"Please take {asked}.", (asked,) if asked is not None else ())
+            if asked is not None:
+                request = Request(agent, private.to, asked, context.t)
+                self._requests[agent][agent, private.to] = request
+            context.post(Message(agent, "request" if asked else "inform", text, asked, recipients=(private.to,)))
+            self._lines[agent].append(Line(context.t, agent, (private.to,), text))
+        text = _with_words(talk.everybody, f"I take {', then '.join(goals)}.", goals)
+        if text and teammates:
+            self._sent[agent, context.t, text] = goals
+            context.post(Message(agent, "inform", text, goals[0] if goals else None))
+            self._lines[agent].append(Line(context.t, agent, None, text))
+            self._announced[agent].hear(agent, goals, context.t)
+            first = goals[0] if goals else None
+            self._committed[agent] = commit_to(context, agent, self._committed.get(agent), first)
         self._ignored[agent] = tuple(ignored)[:TOLD]
 
-    async def _act(self, context: DecisionContext, agent: AgentId, scenes: Mapping[AgentId, str]) -> Decision:
-        views, record = {agent: context.views[agent]}, self._record(context, agent, scenes)
-        answer = await context.ask(Decide(agent, views, record))
-        action = await translate_action(context, agent, answer.action, self._domain, self._options.translate)
-        goal = confirm_goal(answer.goal, [context.views[agent]])
-        return decide_action(action, context.views[agent], context.running.get(agent), goal, "chosen")
+    # ---- acting
 
-    def _record(self, context: DecisionContext, agent: AgentId, scenes: Mapping[AgentId, str]) -> DialogueRecord:
-        """Return what both questions show an agent beside its view."""
-        return DialogueRecord(
-            domain=self._domain,
-            team=team_by_kind(self._spec, context.views),
-            scenes=scenes,
-            aim=self._aims.get(agent),
-            past=self._options.past,
+    async def _act(self, context: DecisionContext, agent: AgentId, scenes: Mapping[AgentId, str]) -> Decision:
+        view, me = context.views[agent], self._knows(context, agent, scenes)
+        running = context.running.get(agent)
+        if len(me.options) == 1:
+            context.note(QuestionSkipped(agent=agent, purpose=Decide.kind, cause="one option"))
+            return decide_action(me.options[0].action, view, running, me.options[0].goal, "one option", infer=False)
+        organisation, asked = self._organisation(context), self._asked(context, agent)
+        answer = await context.ask(Decide(agent, {agent: view}, me, organisation, asked, self._aims.get(agent)))
+        action = await translate_action(context, me, answer.action, self._options.translate)
+        return decide_action(action, view, running, confirm_goal(answer.goal, [view]), "chosen", infer=False)
+
+    # ---- what an agent knows
+
+    def _knows(self, context: DecisionContext, agent: AgentId, scenes: Mapping[AgentId, str]) -> AgentKnowledge:
+        lines, view = self._read(context, agent), context.views[agent]
+        standing = self._announced[agent].standing(view, context.team)
+        team, own = [], standing.get(agent)
+        for teammate in context.team:
+            said = standing.get(teammate)
+            if said is not None and teammate != agent:
+                team.append(
+                    Teammate(teammate, self._spec.kinds[teammate], "", said.goals[0], said.said, said.goals[1:])
+                )
+            elif teammate != agent:
+                team.append(Teammate(teammate, self._spec.kinds[teammate]))
+        return AgentKnowledge(
+            view,
+            self._domain,
+            self._spec,
+            team=tuple(team),
             running=context.running.get(agent),
-            lines=self._read(context, agent),
+            commitment=own.goals[0] if own is not None else None,
+            announced=own.said if own is not None else None,
+            then=own.goals[1:] if own is not None else (),
+            said=lines,
+            scene=scenes.get(agent),
         )
+
+    def _asked(self, context: DecisionContext, agent: AgentId) -> tuple[Request, ...]:
+        """Return what was asked of an agent, and it of others who have not said since that they take it.
+
+        What the agent knows to be over is left out.
+        """
+        over = {goal.id for goal in context.views[agent].goals if goal.state != "open"}
+        requests = self._requests[agent]
+        for key, request in list(requests.items()):
+            if request.goal in over or request.sender not in context.team or request.to not in context.team:
+                del requests[key]
+        standing = self._announced[agent].standing(context.views[agent], context.team)
+        taken = {teammate: announced.goals for teammate, announced in standing.items() if teammate != agent}
+        return tuple(ask for ask in requests.values() if ask.goal not in taken.get(ask.to, ()))
 
     def _read(self, context: DecisionContext, agent: AgentId) -> tuple[Line, ...]:
         """Return what an agent said and heard and can still read: this step's talk, and that of the last steps."""
@@ -109,9 +252,38 @@ class Embodied(Method):
         for message in new:
             heard.add(message.id)
             alone = [recipient for recipient in message.recipients or () if recipient != message.sender] == [agent]
-            to = agent if alone and len(context.views) > 2 else None
-            lines.append(Line(message.t, message.sender, to, message.text, message.goal))
+            to = (agent,) if alone and len(context.views) > 2 else None
+            lines.append(Line(message.t, message.sender, to, message.text))
+            if message.act == "request" and message.goal is not None:
+                request = Request(message.sender, agent, message.goal, message.t)
+                self._requests[agent][message.sender, agent] = request
+                continue
+            only = (message.goal,) if message.goal is not None else ()
+            goals = self._sent.get((message.sender, message.t, message.text), only)
+            self._announced[agent].hear(message.sender, goals, message.t)
         if any(message.t < context.t for message in new):  # late: own words may have been said before it, or after
-            lines.sort(key=lambda line: (line.t, self._turns.get(line.sender, 0)))
-        lines[:] = [line for line in lines if context.t - line.t <= self._options.remember]
+            lines.sort(key=lambda line: (line.step, self._turns.get(line.sender, 0)))
+        lines[:] = [line for line in lines if context.t - line.step <= self._options.remember]
         return tuple(lines)
+
+    def learns_in(self, episode: int) -> bool:
+        """Where it criticises and reflects, always."""
+        return self._options.reflect
+
+    def learn(self, log: Sequence[Event]) -> MemoryDelta | None:
+        """Return the record of an episode and its costs; None where nobody criticises."""
+        return record_episode(log, self._options.organisation) if self._options.reflect else None
+
+
+def _is_agreed(me: AgentKnowledge) -> bool:
+    """Return whether there is one task, everybody has said that it takes it, and all know the same."""
+    tasks = {goal.id for goal in me.goals}
+    return me.spec.memory == "team" and tasks == {me.commitment, *(teammate.commitment for teammate in me.team)}
+
+
+def _with_words(text: str, words: str, goals: Collection[GoalId]) -> str:
+    """Return a message that names its goals: what is sent is what is counted; empty where there is nothing to say."""
+    text = meant(text)
+    if all(goal in text for goal in goals):
+        return text
+    return f"{text} {words}".strip()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from teamworld.language import AgentId, Entity, Fact, GoalId
+from teamworld.language import AgentId, Entity, Fact, GoalId, plain, plain_names
 from teamworld.methods.contract import Message
 from teamworld.methods.mhp.belief import Belief
 from teamworld.methods.mhp.carrying import Subgoal
@@ -15,7 +15,7 @@ from teamworld.methods.mhp.percept import Percept
 
 #: What telling of a thing is worth, and of a place that was looked into.
 THING, PLACE = 4, 1
-_SUBGOAL: Final = re.compile(r"I am going to bring <(\w+)>\((\d+)\) to ")
+_SUBGOAL: Final = re.compile(r"I am going to bring (\w+)_(\d+) to ")
 
 
 class Messenger:
@@ -65,7 +65,7 @@ class Messenger:
     def _announce(self, subgoal: Subgoal, belief: Belief) -> Message:
         wanted, entities = self._inventory.demands[subgoal.demand], self._inventory.entities
         is_found = subgoal.thing in belief.seen
-        text = f"I am going to bring {entities[subgoal.thing]} to {entities[wanted.target]}; I have "
+        text = f"I am going to bring {plain(entities[subgoal.thing])} to {plain(entities[wanted.target])}; I have "
         text += "found it." if is_found else "not found it yet."
         facts = tuple(self._locate(subgoal.thing, belief)) if is_found else ()
         return Message(self._agent, "commit", text, wanted.goal, facts)
@@ -74,7 +74,7 @@ class Messenger:
         facts = tuple(self._locate(thing, belief))
         self._reported.update(facts)
         room = self._inventory.entities[belief.room_of(thing)]
-        text = f"I have brought a thing, in {room}: {', '.join(map(str, facts))}."
+        text = f"I have brought a thing, in {plain(room)}: {', '.join(map(plain, facts))}."
         return Message(self._agent, "inform", text, goal, facts)
 
     def _report_findings(self, room: Index, belief: Belief) -> Iterable[Message]:
@@ -105,9 +105,9 @@ class Messenger:
             return
         facts = (*things, *places, *(Fact(entities[box], words.room, entities[room]) for box in boxes))
         self._reported.update(facts)
-        named = "; ".join(map(str, things)) or "nothing that we need"
-        inside = f", and looked into {', '.join(str(entities[box]) for box in boxes)}" if boxes else ""
-        text = f"In {entities[room]} I have found: {named}{inside}."
+        named = "; ".join(map(plain, things)) or "nothing that we need"
+        inside = f", and looked into {', '.join(plain(entities[box]) for box in boxes)}" if boxes else ""
+        text = f"In {plain(entities[room])} I have found: {named}{inside}."
         yield Message(self._agent, "inform", text, None, facts)
 
     def _locate(self, thing: Index, belief: Belief) -> Iterable[Fact]:
@@ -133,7 +133,7 @@ class Messenger:
             self._accept(message.facts, belief)
 
     def _read_subgoal(self, message: Message) -> Subgoal | None:
-        match = _SUBGOAL.match(message.text)
+        match = _SUBGOAL.match(plain_names(message.text))
         thing = self._inventory.indices.get(Entity(match[1], int(match[2]))) if match else None
         demand = None if thing is None else self._inventory.demand_of(thing)
         return None if thing is None or demand is None else Subgoal(thing, demand)

@@ -55,7 +55,8 @@ def stale_plans(table: EventTable) -> Iterator[FailureSpan]:
         own = any(change.event == "done" and act.agent in change.participants for change in goals.get(act.goal, ()))
         if not act.legal and plan.dry_run_ok and act.step > plan.step and not own:
             action = f"{act.verb}({', '.join(act.args)})"
-            text = f"{action} could not start ({act.reason}), {act.step - plan.step} steps after its plan was made"
+            word = act.reason.partition(":")[0]  # what follows is for the agent
+            text = f"{action} could not start ({word}), {act.step - plan.step} steps after its plan was made"
             yield FailureSpan("stale-plan", act.step, act.step, (act.agent,), act.goal, text)
 
 

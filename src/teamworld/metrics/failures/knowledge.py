@@ -104,7 +104,8 @@ def withheld(table: EventTable) -> Iterator[FailureSpan]:
 def _failed(event: ActionStep | AttemptMade) -> str:
     if isinstance(event, AttemptMade):
         return "a joint act failed"
-    return f"{event.verb}({', '.join(event.args)}) failed" + (f" ({event.reason})" if event.reason else "")
+    word = event.reason.partition(":")[0]  # what follows is for the agent
+    return f"{event.verb}({', '.join(event.args)}) failed" + (f" ({word})" if word else "")
 
 
 def _some(items: Sequence[str]) -> str:

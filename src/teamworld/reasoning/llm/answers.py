@@ -19,6 +19,8 @@ from teamworld.reasoning.llm.lenient_json import FoundObjects, Tangled, find_obj
 COMPLAINT = 300
 #: Longest text in a field without a bound of its own: an id, an action.
 LONGEST_NAME = 1000
+#: The field with which answers begin, unless a run does without.
+REASONING = "reasoning"
 _TRIED = 100  # objects of one text, from the last
 _WRAPS = 3  # layers round an answer
 _SHOWN = 40  # characters of what came, in a complaint
@@ -60,7 +62,7 @@ class _Shape(NamedTuple):
 
 
 @cache
-def make_schema(model: type[BaseModel], *, bounds: bool = False) -> dict[str, Any]:
+def make_schema(model: type[BaseModel], *, bounds: bool = False, reasoning: bool = True) -> dict[str, Any]:
     """Return the JSON schema of an answer in the subset that the strict modes of all providers take.
 
     It is one object for all requests: nobody changes it.
@@ -73,11 +75,16 @@ def make_schema(model: type[BaseModel], *, bounds: bool = False) -> dict[str, An
     Args:
         model: Of the answer.
         bounds: Keep the bounds as well, and bound names and actions, for llama.cpp, which holds a model to them.
+        reasoning: Keep the field ``reasoning``, with which answers begin.
 
     Raises:
         TypeError: The model cannot be said so: it is recursive, a mapping, a tuple of fixed length, ...
     """
-    return _strict(_shape(model).full, model.__name__, bounds)
+    schema = _strict(_shape(model).full, model.__name__, bounds)
+    if reasoning or REASONING not in schema["properties"] or len(schema["properties"]) == 1:
+        return schema  # where it is all that is asked for it stays
+    kept = {name: part for name, part in schema["properties"].items() if name != REASONING}
+    return {**schema, "properties": kept, "required": list(kept)}
 
 
 def describe_form(form: Form, schema: Mapping[str, Any]) -> str:
@@ -312,7 +319,6 @@ def _fit(value: dict[str, Any], model: type[Answer], shape: _Shape) -> Answer | 
     except ValidationError as error:
         details = error.errors(include_url=False)
         problems = [_describe_problem(detail) for detail in details[:3]]
-        problems += [f"{len(details) - 3} more"] if len(details) > 3 else []
         return "; ".join([*problems, f"the fields are {', '.join(shape.fields)}"])
     return next(_find_unsafe(answer.model_dump(), shape.full, ""), answer)
 

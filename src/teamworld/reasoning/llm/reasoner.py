@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
+from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias
 
 from teamworld.reasoning.contract import Answer, BadAnswer, Call, Question, Rejected, Reply, Sampling
@@ -34,9 +35,19 @@ class LanguageModel:
         form: How the answer's form is asked for.
         line: Where calls go.
         overrides: How questions are sampled otherwise than published; later ones win.
+        reasoning: Whether answers begin with the model's reasoning.
     """
 
-    def __init__(self, name: str, form: Form, line: CallSource, overrides: Overrides = {}) -> None:  # noqa: B006
+    def __init__(
+        self,
+        name: str,
+        form: Form,
+        line: CallSource,
+        overrides: Overrides = MappingProxyType({}),
+        *,
+        reasoning: bool = True,
+    ) -> None:
+        self._reasoning = reasoning
         self._name = name
         self._form = form
         self.line = line
@@ -71,7 +82,8 @@ class LanguageModel:
 
     def request(self, question: Question[Answer], tries: Sequence[Rejected]) -> Request:
         """Return the request of a question: its prompt, and for each earlier try the answer and what was wrong."""
-        prompt, schema = render(question), make_schema(question.answer, bounds=self._endpoint.provider == "gguf")
+        prompt = render(question, self._reasoning)
+        schema = make_schema(question.answer, bounds=self._endpoint.provider == "gguf", reasoning=self._reasoning)
         form = describe_form(
             "json" if self._form == "schema" and not self._endpoint.shows_schema else self._form, schema
         )
@@ -101,7 +113,7 @@ class LanguageModel:
 
 def reask_text(bad: Rejected) -> str:
     """Return what a model is told of an answer of its that could not be used."""
-    return f"This answer cannot be used: {bad.complaint}\nAnswer again, in the same form."
+    return f"This answer cannot be used: {bad.complaint}\nAnswer again, in the form asked for above."
 
 
 def summarize_call(record: CallRecord) -> Call:

@@ -10,14 +10,19 @@ from teamworld.errors import UserError, suggest
 from teamworld.language import Action, ActionSchema, AgentId, Facts, GoalId, Param, Plan
 from teamworld.worlds.base import scripted_team
 from teamworld.worlds.base.executor import complete_action
-from teamworld.worlds.contract import POSSIBLE, Domain, Goal, Option, Verdict, View
+from teamworld.worlds.contract import POSSIBLE, WAIT, Domain, Goal, Option, Verdict, View, talk
 
 StateT = TypeVar("StateT")
 
 #: The actions that exist in every world.
 COMMON_SCHEMAS = (
-    ActionSchema("wait", (), "Do nothing for one tick."),
-    ActionSchema("talk", (Param("ticks", "count", low=1),), "Spend ticks on talking."),
+    ActionSchema("wait", (), "Do nothing for 1 step.", example=WAIT),
+    ActionSchema(
+        "talk",
+        (Param("steps", "count", low=1),),
+        "Stay so many steps, as messages cost; sends nothing.",
+        example=talk(1),
+    ),
 )
 
 
@@ -67,11 +72,10 @@ class StateDomain(Domain, Generic[StateT]):
         """Return the state to expect after a legal action; the same object if nothing changes."""
 
     def describe(self, view: View) -> Iterable[str]:
-        """Yield the lines of a view in words: what the agent perceives, what it remembers, and what it did."""
-        yield f"Tick {view.t} of {view.t + view.steps_left}. You are {view.agent}, a {view.kind}."
+        """Yield the lines of a view in words: what the agent perceives and what it remembers."""
+        yield f"You are {view.agent}, a {view.kind}."
         yield from (f"{fact}." for fact in view.facts)
         yield from describe_recall(view)
-        yield from describe_history(view)
 
     def pool(self, views: Mapping[AgentId, View]) -> Facts:
         """Return what the scripted team knows: of each subject what was seen last."""
@@ -124,11 +128,4 @@ class StateDomain(Domain, Generic[StateT]):
 
 def describe_recall(view: View) -> Iterable[str]:
     """Yield a line for each fact that an agent remembers."""
-    return (f"{fact}, last seen at tick {view.recall.seen[fact]}." for fact in view.recall)
-
-
-def describe_history(view: View, unit: str = "tick") -> Iterable[str]:
-    """Yield a line for each of the last actions of an agent."""
-    for outcome in view.history[-5:]:
-        why = f" ({outcome.reason})" if outcome.reason else ""
-        yield f"You did {outcome.action}, begun at {unit} {outcome.start}: {outcome.status}{why}."
+    return (f"{fact}, last seen at step {view.recall.seen[fact]}." for fact in view.recall)

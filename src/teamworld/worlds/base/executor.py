@@ -16,7 +16,7 @@ class Result(NamedTuple):
 
     status: Literal["running", "done", "failed"] = "running"
     reason: str = ""
-    """Why it failed, in one of the world's words."""
+    """Why it failed: one of the world's words, then perhaps a colon and an explanation."""
     constraint: Constraint | None = None
     blocker: str | None = None
     """Who or what was in the way."""
@@ -26,12 +26,12 @@ class Result(NamedTuple):
 
 RUNNING: Final = Result()
 DONE: Final = Result("done")
-INTERRUPTED: Final = Result("failed", "interrupted")
+INTERRUPTED: Final = Result("failed", "interrupted: another action was begun")
 
 
 def refusal(verdict: Verdict) -> Result:
     """Return the result of an action whose preconditions do not hold."""
-    return Result("failed", verdict.word)
+    return Result("failed", verdict.reason)
 
 
 class RunningSkill(Protocol):

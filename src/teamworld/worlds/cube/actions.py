@@ -5,13 +5,14 @@ The table in ``docs/reference/worlds/cube.md`` says when each is done and how it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from teamworld.errors import UserError, suggest
 from teamworld.language import Action, ActionSchema, AgentId, Entity, Measure, Measures, Param, Term
 from teamworld.worlds.base.domain import COMMON_SCHEMAS
 from teamworld.worlds.base.executor import Result
+from teamworld.worlds.base.words import count, listed
 from teamworld.worlds.contract import POSSIBLE, Constraint, Verdict
 from teamworld.worlds.cube.geometry import (
     Place,
@@ -23,9 +24,12 @@ from teamworld.worlds.cube.geometry import (
     staging_cells,
 )
 from teamworld.worlds.cube.state import MIN_GRID
-from teamworld.worlds.cube.symbolic_state import OPPOSITE, SIDES, SymbolicState, entity
+from teamworld.worlds.cube.symbolic_state import OPPOSITE, SIDES, SymbolicState, entity, goal_name
 
 Timeouts: TypeAlias = Literal["spec", "paper"]
+#: Futile steps in a row after which a push ends.
+FUTILE_STEPS: Final = 3
+
 #: How macro-actions fail: early and with a reason, or as those of the published controller.
 Controller: TypeAlias = Literal["spec", "paper"]
 
@@ -58,29 +62,39 @@ def time_limits(preset: Timeouts, side: int) -> TimeLimits:
 
 def schemas(state: SymbolicState, limits: TimeLimits, controller: Controller = "spec") -> tuple[ActionSchema, ...]:
     """Return the schemas of all actions, with the blocks that can be acted on now."""
-    is_strict = controller == "spec"
     team = len(state.agents)
     block = Param("block", "entity", tuple(entity(b) for b, _ in state.open_blocks))
     face = Param("face", "choice", SIDES)
+    first = next((b for b, _ in state.open_blocks), None)
 
     def steps(default: int | None, measure: Measure | None = None) -> Param:
         return Param("steps", "count", low=1, default=default, measure=measure)
 
-    def timeout(ticks: int) -> Param:
-        return Param("timeout", "count", low=0 if ticks == 0 else 1, default=ticks)
+    def timeout(steps: int) -> Param:
+        return Param("timeout", "count", low=0 if steps == 0 else 1, default=steps)
 
+    def example(verb: str, *args: Term) -> Action | None:
+        return None if first is None else Action(verb, (entity(first), *args))
+
+    is_spec = controller == "spec"
+    ending = "Its failure ends the plan, unless the block is delivered; after others the next action begins."
+    doubled = " (0: 2 x steps + 10)" if limits.push_block == 0 else ""
+    futile = f" Fails after {FUTILE_STEPS} futile steps while those who push, meet or walk up there are too few."
     return (
         ActionSchema(
             "move",
             (Param("direction", "choice", SIDES), steps(1)),
-            "Go one way for a number of steps; a block in the way is pushed.",
+            "Go that many steps, pushing a block ahead; fails if stopped in one.",
+            example=Action("move", ("up", 2)),
         ),
         ActionSchema(
             "move_to_block",
             (block, face, timeout(limits.move_to_block)),
-            "Walk to a face of the block and line up there: on the face, or behind a team-mate who stands on it. "
-            "Who stands on the left face pushes right, toward the goal."
-            + (" If it fails, the plan ends." if is_strict else ""),
+            "Line up within timeout steps: go round blocks and agents, as they stand at each step, to the free "
+            "cell of the face nearest to its middle (upper or left first), or behind others. "
+            + (ending if is_spec else "If an action fails, the next begins."),
+            needs="an open cell at the face and a way there.",
+            example=example("move_to_block", "left"),
         ),
         ActionSchema(
             "rendezvous",
@@ -90,30 +104,32 @@ def schemas(state: SymbolicState, limits: TimeLimits, controller: Controller = "
                 Param("count", "count", low=0, high=team, default=0, measure="quorum"),
                 timeout(limits.rendezvous),
             ),
-            "Lined up on the face, wait until count agents wait there, then go on all together. "
-            "Count 0 means as many as the push needs now.",
+            "Wait until count agents, you included, do this at the face (0: as many as a push takes). Pushers do not "
+            "count: all do it or none.",
+            needs="you are lined up there" + (", else the plan ends." if is_spec else "."),
         ),
         ActionSchema(
             "push_block",
             (block, steps(1, "units"), timeout(limits.push_block)),
-            "Lined up on a face, push until the block has moved that many steps or is delivered. The pushers need as "
-            "much force as the block and the blocks in contact ahead of it weigh; each agent in line adds 1."
-            + (" Timeout 0 means 2 steps + 10." if limits.push_block == 0 else "")
-            + (" Fails after 3 steps that move nothing while too few are on their way." if is_strict else ""),
+            "Push until the block has moved so many cells (of fellow pushers the largest number holds) or is "
+            f"delivered, for at most timeout steps{doubled}.{futile if is_spec else ''}",
+            needs="you are lined up at a face (left, to push right), with so many cells to go.",
+            example=None if first is None else example("push_block", max(1, state.distance(first))),
         ),
         ActionSchema(
             "yield_block",
             (block, steps(2), timeout(limits.yield_block)),
-            "Lined up on a face, back away from the block for a number of steps.",
+            "Back away from the face; fails at a wall or block.",
+            needs="you are lined up at a face.",
         ),
-        ActionSchema("idle", (steps(1),), "Stay for a number of steps."),
+        ActionSchema("idle", (steps(1),), "Stay."),
         ActionSchema(
             "wait_agents",
             (
                 Param("count", "count", low=1, high=team, default=team),
                 Param("timeout", "count", low=1, default=limits.wait_agents),
             ),
-            "Stay until count agents, this one included, wait like this or have nothing to do.",
+            "Stay until count agents, you included, do this or nothing.",
         ),
         *COMMON_SCHEMAS,
     )
@@ -177,17 +193,12 @@ def word_of(action: Action, index: int) -> str:
 #: The word of the blocker that is neither agent nor block.
 WALL_WORD: Final = "wall"
 
-_WORDS: Mapping[str, str] = {
-    "block_gone": "{block} has been delivered",
-    "unknown_block": "it is not known where {block} is",
-    "face_gone": "nobody can stand at that face of {block}",
-    "unreachable": "there is no way to that face of {block}",
-    "not_aligned": "{agent} is not lined up there with {block}",
-}
+#: Agents or blocks that an explanation names; of more it gives the number.
+MOST_NAMED: Final = 3
 
 
 def fail(reason: str, constraint: Constraint | None = None, blocker: str | None = None) -> Result:
-    """Return the result of an action that cannot start or gives up."""
+    """Return the result of an action that cannot start or gives up: a word, then perhaps a colon and why."""
     return Result("failed", reason, constraint, blocker)
 
 
@@ -195,8 +206,8 @@ def check_block(state: SymbolicState, block: int) -> Result | None:
     """Return why no action on a block can start; None if the block is on the grid."""
     square = state.blocks.get(block)
     if square is None:
-        return fail("unknown_block")
-    return fail("block_gone") if square.delivered else None
+        return fail(f"unknown_block: it is not known where {goal_name(block)} is")
+    return fail(f"block_gone: {goal_name(block)} has been delivered") if square.delivered else None
 
 
 def check_face(state: SymbolicState, block: int, face: str) -> Result | None:
@@ -204,18 +215,27 @@ def check_face(state: SymbolicState, block: int, face: str) -> Result | None:
     if staging_cells(state, block, face):
         return None
     causes = blocked_by(state, block, face)
-    return fail("face_gone", "spatial", str(entity(causes.blocks[0])) if causes.blocks else WALL_WORD)
+    why = f"face_gone: no cell to stand on at the {face} face of {goal_name(block)}"
+    if not causes.blocks:
+        return fail(f"{why}, for the wall", "spatial", WALL_WORD)
+    return fail(
+        f"{why}, for {listed(list(map(goal_name, causes.blocks)), MOST_NAMED)}",
+        "spatial",
+        str(entity(causes.blocks[0])),
+    )
 
 
 def find_place(state: SymbolicState, agent: AgentId, block: int | None, face: str | None = None) -> Place | Result:
     """Return the place where the agent is aligned with a face (any face if None), or why it is not."""
     if block is None:
-        return fail("unknown_block")
+        return fail("unknown_block: no block is named")
     if (refusal := check_block(state, block)) is not None:
         return refusal
     aligned_face = face_of(state, agent, block)
     if aligned_face is None or (face is not None and aligned_face != face):
-        return fail("not_aligned", "spatial")
+        there = "any face" if face is None else f"the {face} face"
+        other = "" if aligned_face is None else f", but at the {aligned_face} face"
+        return fail(f"not_aligned: {agent} is not lined up at {there} of {goal_name(block)}{other}", "spatial")
     return Place(block, aligned_face)
 
 
@@ -231,8 +251,8 @@ def check_action(
     obstacles here: they move on.
     """
     block = block_of(action)
-    if block is not None and block in state.blocks and state.blocks[block].delivered:
-        return _no("block_gone", agent, block)
+    if block is not None and block in state.blocks and (refusal := check_block(state, block)) is not None:
+        return Verdict(False, refusal.reason)
     try:
         action = known.complete(action)
     except UserError as error:
@@ -243,19 +263,19 @@ def check_action(
         return _check_face(state, agent, block, word_of(action, 1))
     place = find_place(state, agent, block, word_of(action, 1) if action.verb == "rendezvous" else None)
     if isinstance(place, Result):
-        return _no(place.reason, agent, block)
+        return Verdict(False, place.reason)
     if planning and action.verb == "push_block":
         way, steps = OPPOSITE[place.face], count_of(action, 1)
         if steps > (most := cells_to_edge(state, block, way)):
-            return Verdict(False, f"too_far: {entity(block)} can be pushed {way} {most} steps, not {steps}")
+            return Verdict(False, f"too_far: {goal_name(block)} can be pushed {way} {count(most, 'cell')}, not {steps}")
     return POSSIBLE
 
 
 def _check_face(state: SymbolicState, agent: AgentId, block: int, face: str) -> Verdict:
-    if check_face(state, block, face) is not None:
-        return _no("face_gone", agent, block)
+    if (refusal := check_face(state, block, face)) is not None:
+        return Verdict(False, refusal.reason)
     if not can_reach_face(state, agent, block, face):
-        return _no("unreachable", agent, block)
+        return Verdict(False, f"unreachable: no way leads {agent} to the {face} face of {goal_name(block)}")
     return POSSIBLE
 
 
@@ -263,7 +283,3 @@ def can_reach_face(state: SymbolicState, agent: AgentId, block: int, face: str) 
     """Return whether the agent can reach a face if no teammate is in the way."""
     field = distances(state, staging_cells(state, block, face), through_agents=True)
     return path_length(field, state.agents[agent]) is not None
-
-
-def _no(word: str, agent: AgentId, block: int) -> Verdict:
-    return Verdict(False, f"{word}: {_WORDS[word].format(agent=agent, block=entity(block))}")

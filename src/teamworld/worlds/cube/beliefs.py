@@ -19,8 +19,8 @@ from teamworld.worlds.contract import LatentVariable, Option, Possible
 from teamworld.worlds.cube import geometry
 from teamworld.worlds.cube.actions import block_of
 from teamworld.worlds.cube.geometry import cells_to_edge
+from teamworld.worlds.cube.push_path import cells_between
 from teamworld.worlds.cube.symbolic_state import (
-    DELTA,
     GRID,
     OPPOSITE,
     SIDES,
@@ -127,7 +127,7 @@ def split_facts(knowledge: TeamKnowledge, agent: AgentId, radius: int, t: int) -
             recalled += facts
             last_seen.update(dict.fromkeys(facts, seen[block]))
     unseen = unseen_facts(state)
-    known = Facts((*perceived, *recalled, *unseen), last_seen)
+    known = state.as_facts(lambda: (*perceived, *recalled, *unseen), last_seen)
     return Facts((*perceived, *unseen)), Facts(tuple(recalled), last_seen), known
 
 
@@ -331,15 +331,7 @@ def _steps_after_contact(state: SymbolicState, push: IntendedPush, steps: int, a
 
 def _cells_between(state: SymbolicState, push: IntendedPush, other: int) -> int | None:
     """Return the cells between a pushed block and another one ahead in its lane; None if that one is elsewhere."""
-    if other == push.block:
-        return None
-    square, obstacle, (rows, cols) = state.blocks[push.block], state.blocks[other], DELTA[push.way]
-    along = (square.row, obstacle.row) if cols else (square.col, obstacle.col)
-    if along[0] >= along[1] + obstacle.weight or along[1] >= along[0] + square.weight:
-        return None
-    start, end = (square.col, obstacle.col) if cols else (square.row, obstacle.row)
-    gap = end - start - square.weight if rows + cols > 0 else start - end - obstacle.weight
-    return gap if gap >= 0 else None
+    return None if other == push.block else cells_between(state, push.block, state.blocks[other], push.way)
 
 
 def lane_of(state: SymbolicState, push: IntendedPush) -> Lane:

@@ -10,8 +10,15 @@ import numpy as np
 
 from teamworld.language import Action, AgentId, Cell, Plan, prototype
 from teamworld.worlds.cube import geometry
-from teamworld.worlds.cube.actions import ActionSchemas, block_of, can_reach_face, check_action, count_of, word_of
-from teamworld.worlds.cube.geometry import cells_to_edge, distances, path_length, straight_runs, targets
+from teamworld.worlds.cube.actions import ActionSchemas, block_of, check_action, count_of, word_of
+from teamworld.worlds.cube.geometry import (
+    cells_to_edge,
+    distances,
+    find_better_place,
+    path_length,
+    straight_runs,
+    targets,
+)
 from teamworld.worlds.cube.symbolic_state import (
     DELTA,
     OPPOSITE,
@@ -34,7 +41,7 @@ KINDS = 4
 #: Cells by which a block is pushed out of its row, and back to get clear of a chain.
 ASIDE = 2
 
-#: Ticks of a pause before a push.
+#: Steps of a pause before a push.
 PAUSE = 2
 
 #: Straight runs of one plan to explore.
@@ -153,11 +160,9 @@ def _quorum_rendezvous(state: SymbolicState, block: int, face: str) -> Action:
 
 
 def standby_plans(state: SymbolicState, agent: AgentId, radius: int | None = None) -> list[Plan]:
-    """Return plans for an agent that is not needed now, best first: near the heaviest block, out of all lanes.
+    """Return plans for an agent that is not needed now, best first: it goes to the nearest cell out of the way.
 
-    At a face of the largest open block the agent is at hand when it is needed; ``wait_agents`` brings it back
-    into the conversation. If no face is out of all lanes, or there is no block left, the agent
-    walks to the nearest cell out of all lanes and waits there. Where agents do not see everything, plans to look at
+    ``wait_agents`` brings it back into the conversation. Where agents do not see everything, plans to look at
     areas that nobody has seen come before all these.
 
     Args:
@@ -167,14 +172,8 @@ def standby_plans(state: SymbolicState, agent: AgentId, radius: int | None = Non
     """
     waits = Action("wait_agents", (len(state.agents),))
     plans = [] if radius is None else exploration_plans(state, agent, radius)
-    largest = sorted(state.open_blocks, key=lambda pair: -pair[1].weight)
-    if largest:
-        block = largest[0][0]
-        for face in ("left", "up", "down", "right"):
-            if _is_out_of_lanes(state, agent, block, face):
-                plans.append(Plan((_align_action(block, face), waits)))
-    leave = tuple(Action("move", (side, steps)) for side, steps in _path_out_of_lanes(state, agent))
-    if leave or state.agents[agent] not in lanes(state):
+    leave = tuple(Action("move", (side, steps)) for side, steps in _path_out_of_the_way(state, agent))
+    if leave or state.agents[agent] not in busy_cells(state):
         plans.append(Plan((*leave, waits)))
         plans.append(Plan((*leave, Action("idle", (5,)))))
     return plans or [Plan((Action("idle", (1,)),))]
@@ -183,12 +182,12 @@ def standby_plans(state: SymbolicState, agent: AgentId, radius: int | None = Non
 def exploration_plans(state: SymbolicState, agent: AgentId, radius: int) -> list[Plan]:
     """Return plans to walk to the nearest unseen areas, nearest first."""
     ways = []
-    for area, (row, col) in state.unseen.items():
+    for row, col in set(state.unseen.values()):
         side = range(area_side(radius))
         cells = [cell for i in side for j in side if state.is_passable(cell := (row + i, col + j))]
         field = distances(state, cells, through_agents=True)
         if (steps := path_length(field, state.agents[agent])) is not None:
-            ways.append((steps, area, straight_runs(field, state.agents[agent])))
+            ways.append((steps, (row, col), straight_runs(field, state.agents[agent])))
     ways.sort()
     return [Plan(tuple(Action("move", run) for run in runs[:LEGS])) for _, _, runs in ways[:FEWEST] if runs]
 
@@ -204,17 +203,24 @@ def lanes(state: SymbolicState) -> frozenset[Cell]:
     )
 
 
-def _is_out_of_lanes(state: SymbolicState, agent: AgentId, block: int, face: str) -> bool:
-    """Return whether an agent can line up at a face with no cell of it in a lane."""
-    away = replace(state, agents={other: cell for other, cell in state.agents.items() if other != agent})
-    cells = [cell for _, cell in targets(away, block, face)]
-    return bool(cells) and not lanes(state).intersection(cells) and can_reach_face(state, agent, block, face)
+@once_per_blocks
+def busy_cells(state: SymbolicState) -> frozenset[Cell]:
+    """Return the cells where an agent that stands still is in the way: the lanes, and the ring round each open block.
+
+    In the ring it takes a pusher's place, or shuts the way round a block that stands near a wall.
+    """
+    ring = (
+        (row, col)
+        for _, square in state.open_blocks
+        for row in range(square.row - 1, square.row + square.weight + 1)
+        for col in range(square.col - 1, square.col + square.weight + 1)
+    )
+    return lanes(state).union(ring)
 
 
-def _path_out_of_lanes(state: SymbolicState, agent: AgentId) -> list[tuple[str, int]]:
-    """Return the straight runs to the nearest free cell out of all lanes; empty if the agent stands on one."""
-    at = state.agents[agent]
-    busy = lanes(state)
+def _path_out_of_the_way(state: SymbolicState, agent: AgentId) -> list[tuple[str, int]]:
+    """Return the straight runs to the nearest free cell out of the way; empty if the agent stands on one."""
+    at, busy = state.agents[agent], busy_cells(state)
     if at not in busy:
         return []
     cells = ((row, col) for row in range(state.side) for col in range(state.side))
@@ -245,6 +251,9 @@ def _expected_state(state: SymbolicState, agent: AgentId, action: Action) -> Sym
     if block is None or block not in state.blocks or state.blocks[block].delivered:
         return state
     if action.verb == "move_to_block":
+        place = find_better_place(state, agent, block, word_of(action, 1))
+        if place is not None:  # it goes on to the middle, so that it does not shut others out
+            return state.with_agents({agent: place})
         return _state_after_alignment(state, agent, block, word_of(action, 1))
     face = geometry.face_of(state, agent, block)
     if face is None:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from teamworld.errors import UserError
 from teamworld.language import Action, ActionSchema, AgentId, Facts, GoalId, Measures, Plan, Relation
-from teamworld.worlds.contract import WAIT, Domain, Goal, ImpossibleFacts, Option, Verdict, View
-from teamworld.worlds.cube import actions, candidate_plans, geometry, heuristic
+from teamworld.worlds.contract import WAIT, Domain, Goal, ImpossibleFacts, Option, Verdict, View, describe_goal
+from teamworld.worlds.cube import actions, candidate_plans, geometry, heuristic, text
 from teamworld.worlds.cube.actions import (
     MEASURES,
     ActionSchemas,
@@ -20,8 +20,11 @@ from teamworld.worlds.cube.actions import (
     word_of,
 )
 from teamworld.worlds.cube.beliefs import CubeBeliefs, possible_state
+from teamworld.worlds.cube.candidate_plans import ASIDE
 from teamworld.worlds.cube.geometry import distances, path_length
+from teamworld.worlds.cube.push_path import obstruction, reach
 from teamworld.worlds.cube.symbolic_state import (
+    DELTA,
     OPPOSITE,
     SIDES,
     SymbolicState,
@@ -63,9 +66,10 @@ class CubeDomain(Domain):
         side: int | None = None,
         controller: Controller = "spec",
     ) -> None:
+        self.radius = view_radius
+        """How far agents see, in rows and columns; None if they see everything."""
         self._timeouts: Timeouts = timeouts
         self._controller: Controller = controller
-        self._radius = view_radius
         self._beliefs = CubeBeliefs(tuple(weights), side, view_radius)
 
     @property
@@ -140,7 +144,7 @@ class CubeDomain(Domain):
         """
         state = self._state_of(agent, facts)
         if goal is None:
-            return candidate_plans.standby_plans(state, agent, self._radius)
+            return candidate_plans.standby_plans(state, agent, self.radius)
         block = goal.thing.id if goal.thing is not None else -1
         if block not in state.blocks or state.blocks[block].delivered:
             raise UserError(f"plans are made for blocks that are known and not delivered, not for {goal.id}")
@@ -169,6 +173,14 @@ class CubeDomain(Domain):
         state = self._state(facts)
         return _estimate_steps(state, agent, action, self.schemas(state))
 
+    def describe_goal(self, goal: Goal, agent: AgentId, facts: Facts) -> str:
+        """Return how a block's delivery stands for an agent, in a line of words; see ``text.describe_goal``."""
+        state = self._state_of(agent, facts)
+        block = goal.thing.id if goal.thing is not None else -1
+        if block not in state.blocks or state.blocks[block].delivered:
+            return describe_goal(goal)
+        return text.describe_goal(state, block, agent, _steps_to_face(state, block, "left").get(agent))
+
     def ends_plan(self, action: Action, reason: str) -> bool:
         """Return whether an agent is not lined up as its plan has it, so that a push would go another way.
 
@@ -194,35 +206,56 @@ class CubeDomain(Domain):
         plan = heuristic.greedy_plan(state)
         if plan is not None:
             return dict.fromkeys(views, plan)
-        if self._radius is None:
+        if self.radius is None:
             return {}
-        looks = {agent: candidate_plans.exploration_plans(state, agent, self._radius) for agent in views}
+        looks = {agent: candidate_plans.exploration_plans(state, agent, self.radius) for agent in views}
         return {agent: plans[i % len(plans)] for i, (agent, plans) in enumerate(looks.items()) if plans}
 
 
 def _options(state: SymbolicState, agent: AgentId, known: ActionSchemas) -> tuple[Option, ...]:
     actions: list[tuple[Action, GoalId | None]] = []
     for block, _ in state.open_blocks:
-        actions += [(action, goal_name(block)) for action in _on_block(state, agent, block)]
+        actions += _on_block(state, agent, block)
     row, col = state.agents[agent]
-    steps = {"up": row, "down": state.side - 1 - row, "left": col, "right": state.side - 1 - col}
-    actions += [(Action("move", (side, 1)), None) for side in SIDES if steps[side]]
+    for side in SIDES:
+        rows, cols = DELTA[side]
+        if state.is_free((row + rows, col + cols)):
+            actions.append((Action("move", (side, 1)), None))
     actions += [(Action("idle", (1,)), None), (Action("wait_agents", (len(state.agents),)), None)]
     return tuple(Option(action, goal, _estimate_steps(state, agent, action, known)) for action, goal in actions)
 
 
-def _on_block(state: SymbolicState, agent: AgentId, block: int) -> Iterator[Action]:
-    """Yield the actions of an agent on a block."""
-    thing = entity(block)
-    aligned_face = geometry.face_of(state, agent, block)
-    for face in SIDES:
-        if face == aligned_face:
-            most = geometry.cells_to_edge(state, block, OPPOSITE[face])
-            yield Action("rendezvous", (thing, face, min(len(state.agents), geometry.chain_weight(state, block, face))))
-            yield from (Action("push_block", (thing, steps)) for steps in sorted({1, most}) if 0 < steps <= most)
-            yield Action("yield_block", (thing, 2))
-        elif geometry.staging_cells(state, block, face) and actions.can_reach_face(state, agent, block, face):
-            yield Action("move_to_block", (thing, face))
+def _on_block(state: SymbolicState, agent: AgentId, block: int) -> Iterator[tuple[Action, GoalId]]:
+    """Yield the actions of an agent on a block that get a block nearer to its delivery, each with that block's goal."""
+    thing, aligned_face = entity(block), geometry.face_of(state, agent, block)
+    for face, (cells, goal) in _useful_pushes(state, block).items():
+        if face != aligned_face:
+            if geometry.staging_cells(state, block, face) and actions.can_reach_face(state, agent, block, face):
+                yield Action("move_to_block", (thing, face)), goal
+            continue
+        need = geometry.chain_weight(state, block, face)
+        if need > 1:
+            yield Action("rendezvous", (thing, face, need)), goal
+        yield Action("push_block", (thing, cells)), goal
+
+
+@once_per_state
+def _useful_pushes(state: SymbolicState, block: int) -> Mapping[str, tuple[int, GoalId]]:
+    """Return the faces at which pushing a block serves a goal: how many cells far, and which goal.
+
+    To the right as far as the team can push it. Aside where something on its way makes it too heavy for the team, or
+    nobody can stand behind it. Back where it touches a block ahead and is too heavy with it: behind that one there is
+    then room.
+    """
+    team, goal = len(state.agents), goal_name(block)
+    pushes = {"left": (reach(state, block, "right", team), goal)}
+    stop = obstruction(state, block, "right", team)
+    if stop is not None or not geometry.staging_cells(state, block, "left"):
+        for face in ("up", "down"):
+            pushes[face] = min(ASIDE, reach(state, block, OPPOSITE[face], team)), goal
+    if stop is not None and stop.after == 0:
+        pushes["right"] = min(ASIDE, reach(state, block, "left", team)), goal_name(stop.block)
+    return {face: push for face, push in pushes.items() if push[0] > 0}
 
 
 def _estimate_steps(state: SymbolicState, agent: AgentId, action: Action, known: ActionSchemas) -> int:
@@ -238,11 +271,10 @@ def _estimate_steps(state: SymbolicState, agent: AgentId, action: Action, known:
     if action == WAIT or block is None:
         return 1
     face = word_of(action, 1)
-    steps = _steps_to_face(state, block, face)
     if action.verb == "move_to_block":
-        return max(1, steps.get(agent, count_of(action, 2)))
+        return max(1, _steps_to_face(state, block, face).get(agent, count_of(action, 2)))
     need = count_of(action, 2) or min(len(state.agents), geometry.chain_weight(state, block, face))
-    coming = sorted(count for other, count in steps.items() if other != agent)[: need - 1]
+    coming = sorted(count for other, count in _steps_to_face(state, block, face).items() if other != agent)[: need - 1]
     late = coming[-1] if len(coming) >= need - 1 and coming else 0
     return max(1, min(late + 1, count_of(action, 3)))
 

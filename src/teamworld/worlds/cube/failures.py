@@ -159,7 +159,7 @@ def blocked_destination(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
 def misalignment(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
     """Find pushes and meetings that were given up because the agent was not at the face."""
     for step in steps:
-        tried = [(agent, outcome.action, outcome.reason) for agent, outcome in step.outcomes.items()]
+        tried = [(agent, outcome.action, outcome.word) for agent, outcome in step.outcomes.items()]
         skipped = [(action.agent, action.action, action.reason) for action in step.passed]
         for agent, action, reason in (*skipped, *tried):
             block = block_of(action)

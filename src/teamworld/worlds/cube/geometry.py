@@ -427,3 +427,21 @@ def straight_runs(field: Distances, cell: Cell) -> list[tuple[str, int]]:
         else:
             runs.append((side, 1))
     return runs
+
+
+def find_better_place(state: SymbolicState, agent: AgentId, block: int, face: str) -> Cell | None:
+    """Return the best free cell to line up on that an aligned agent can reach and that is better than its own, if any.
+
+    None for an agent that is not aligned with the face.
+    """
+    if face_of(state, agent, block) != face:
+        return None
+    at = state.agents[agent]
+    ends = lines(state, block, face)
+    own = next(((line.taken.index(at), line.offset) for line in ends if at in line.taken), None)
+    for rank, cell in targets(state, block, face):
+        if own is None or rank >= own:
+            return None
+        if first_step(distances(state, (cell,)), at) is not None:
+            return cell
+    return None

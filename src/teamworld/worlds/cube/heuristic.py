@@ -5,7 +5,7 @@ from __future__ import annotations
 from teamworld.language import Action, Plan
 from teamworld.worlds.cube.symbolic_state import SymbolicState, entity, goal_name
 
-#: How long the greedy team waits in a rendezvous, in ticks.
+#: How long the greedy team waits in a rendezvous, in steps.
 PATIENCE = 5
 
 

@@ -10,11 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from teamworld.language import Action, AgentId
+from teamworld.language import Action, AgentId, plain, show
 from teamworld.worlds.base.executor import DONE, RUNNING, Result
+from teamworld.worlds.base.words import count, listed
 from teamworld.worlds.contract import Constraint
 from teamworld.worlds.cube import geometry
 from teamworld.worlds.cube.actions import (
+    FUTILE_STEPS,
+    MOST_NAMED,
     WALL_WORD,
     Controller,
     TimeLimits,
@@ -33,9 +36,6 @@ from teamworld.worlds.cube.symbolic_state import DELTA, OPPOSITE, SymbolicState,
 from teamworld.worlds.cube.team_activity import TeamActivity
 
 STAY = "stay"
-
-#: Futile steps in a row after which a push ends.
-FUTILE_STEPS = 3
 
 
 @dataclass
@@ -69,6 +69,11 @@ class CubeSkill:
         """The block that the action is about."""
         return block_of(self.whole)
 
+    @property
+    def late(self) -> str:
+        """That time is up, in words."""
+        return f"timeout: {count(self.spent, 'step')} went by"
+
     def begin(self, state: SymbolicState) -> Result | None:
         """Check the preconditions against the truth and fix what is inferred at the start."""
         return None
@@ -85,6 +90,14 @@ class CubeSkill:
         return DONE if self.spent >= count_of(self.whole, 0) else RUNNING
 
 
+def name_stopper(effects: StepEffects, stopper: str | None) -> str:
+    """Return who or what stood in the way, and where, as the end of a sentence; empty if nothing is known of it."""
+    if stopper is None:
+        return ""
+    at = f" at {show(effects.after.agents[stopper])}" if stopper in effects.after.agents else ""
+    return f"; {'the wall' if stopper == WALL_WORD else plain(stopper)} was in the way{at}"
+
+
 def check_still_aligned(state: SymbolicState, agent: AgentId, place: geometry.Place) -> Result | None:
     """Return the failure of an agent that is no longer aligned with the face; None if it is."""
     current = find_place(state, agent, *place)
@@ -96,10 +109,14 @@ class WaitAgents(CubeSkill):
 
     def result(self, effects: StepEffects, activity: TeamActivity) -> Result:
         """Count all who wait in this step, this agent included."""
-        count, timeout = count_of(self.whole, 0), count_of(self.whole, 1)
-        if len(effects.after.agents) - activity.busy >= count:
+        wanted, timeout = count_of(self.whole, 0), count_of(self.whole, 1)
+        waiting = len(effects.after.agents) - activity.busy
+        if waiting >= wanted:
             return DONE
-        return fail("timeout", "participation") if self.spent >= timeout else RUNNING
+        if self.spent < timeout:
+            return RUNNING
+        busy = listed([agent for agent, skill in activity.skills.items() if skill.verb != self.verb], MOST_NAMED)
+        return fail(f"{self.late}, {waiting} of {wanted} waited, not {busy}", "participation")
 
 
 class Move(CubeSkill):
@@ -122,7 +139,10 @@ class Move(CubeSkill):
         steps = count_of(self.whole, 1)
         if self.spent < steps:
             return RUNNING
-        return DONE if self.went == steps else fail("blocked", "spatial", self.last)
+        if self.went == steps:
+            return DONE
+        went = f"went {self.went} of {count(steps, 'cell')} {word_of(self.whole, 0)}"
+        return fail(f"blocked: {went}{name_stopper(effects, self.last)}", "spatial", self.last)
 
 
 class MoveToBlock(CubeSkill):
@@ -141,7 +161,7 @@ class MoveToBlock(CubeSkill):
         """The block is there and somebody can stand at the face."""
         block = self.block
         if block is None:
-            return fail("unknown_block")
+            return fail("unknown_block: no block is named")
         return check_block(state, block) or check_face(state, block, word_of(self.whole, 1))
 
     def primitive(self, known: SymbolicState) -> str:
@@ -174,8 +194,10 @@ class MoveToBlock(CubeSkill):
     def result(self, effects: StepEffects, activity: TeamActivity) -> Result:
         """Aligned, gone, or out of time; a face that vanishes ends the action at once."""
         block, face, timeout = self.block, word_of(self.whole, 1), count_of(self.whole, 2)
-        if block is None or (refusal := check_block(effects.after, block)) is not None:
-            return fail("block_gone", None)
+        if block is None:
+            return fail("unknown_block: no block is named")
+        if (gone := check_block(effects.after, block)) is not None:
+            return gone
         if geometry.face_of(effects.after, self.agent, block) == face:
             better = better_place(effects.known, self.agent, block, face) if block in effects.known.blocks else None
             if better is None or self.spent >= timeout:
@@ -184,7 +206,9 @@ class MoveToBlock(CubeSkill):
         if refusal is not None:
             return refusal
         if self.spent >= timeout:
-            return fail("unreachable" if self.lost else "timeout", "spatial", self.blocker)
+            goal = f"the {face} face of {goal_name(block)}{name_stopper(effects, self.blocker)}"
+            lost = f"unreachable: {count(self.spent, 'step')} went by without a free way to {goal}"
+            return fail(lost if self.lost else f"{self.late} on the way to {goal}", "spatial", self.blocker)
         return Result(blocker=self.blocker)
 
 
@@ -238,7 +262,10 @@ class Rendezvous(CubeSkill):
             return Result(ready=goal)
         late: Constraint = "spatial" if len(aligned) < self.need else "temporal"
         constraint = "participation" if activity.agent_counts[block] < self.need else late
-        return Result("failed", "timeout", constraint, None, goal)
+        others = [agent for agent in effects.after.agents if agent in aligned and agent not in present]
+        who = f"; {listed(others, MOST_NAMED)} stood there without waiting" if others else ""
+        why = f"{self.late}, {len(present)} of {self.need} waited at the {face} face of {goal}{who}"
+        return Result("failed", why, constraint, None, goal)
 
 
 class PushBlock(CubeSkill):
@@ -298,14 +325,21 @@ class PushBlock(CubeSkill):
         gives_up = self.controller == "spec" and self.futile >= FUTILE_STEPS
         if push is None and gives_up:
             ahead = effects.blocker(self.agent)
-            return fail(f"insufficient_force: {ahead}, ahead in the line, did not push", "temporal", ahead)
+            name = plain(ahead or "who")
+            return fail(f"insufficient_force: {self._stuck}{name}, ahead in the line, did not push", "temporal", ahead)
         if push is None or push.moved:
-            return fail("timeout", "temporal") if late else None
+            went = f"{goal_name(self.place.block)} moved {self.went} of {count(self.steps, 'cell')}"
+            return fail(f"{self.late}, {went}", "temporal") if late else None
         if not (late or gives_up) and push.obstacle != WALL_WORD:
             return None
         at_work = [agent for agent, skill in activity.skills.items() if skill.block == push.block]
         blocker = push.obstacle or str(entity(push.block))
-        return fail(explain_failed_push(push, at_work), effects.unmet_constraint(push), blocker)
+        why = explain_failed_push(push, at_work, effects.before, self._stuck)
+        return fail(why, effects.unmet_constraint(push), blocker)
+
+    @property
+    def _stuck(self) -> str:
+        return f"stuck since step {self.start + self.spent - self.futile}: " if self.futile else ""
 
 
 class YieldBlock(CubeSkill):
@@ -343,10 +377,15 @@ class YieldBlock(CubeSkill):
         if self.went >= steps:
             return DONE
         if self.stuck is not None:
-            return fail("blocked", "spatial", self.stuck)
+            return fail(f"blocked: {self._went}{name_stopper(effects, self.stuck)}", "spatial", self.stuck)
         if self.spent >= self.limits.of_steps(count_of(self.whole, 2), steps):
-            return fail("timeout", "spatial", effects.blocker(self.agent))
+            ahead = effects.blocker(self.agent)
+            return fail(f"{self.late}, {self._went}{name_stopper(effects, ahead)}", "spatial", ahead)
         return RUNNING
+
+    @property
+    def _went(self) -> str:
+        return f"backed away {self.went} of {count(count_of(self.whole, 1), 'cell')}"
 
 
 #: The actions that are more than waiting for some steps, by verb.

@@ -14,20 +14,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from teamworld.language import AgentId, Cell
+from teamworld.language import AgentId, Cell, plain, show
+from teamworld.worlds.base.words import listed
 from teamworld.worlds.contract import Attempt, Constraint, GoalEvent
 from teamworld.worlds.cube import geometry
-from teamworld.worlds.cube.actions import WALL_WORD
+from teamworld.worlds.cube.actions import MOST_NAMED, WALL_WORD
 from teamworld.worlds.cube.physics import push_attempt
 from teamworld.worlds.cube.state import PUSHED, STAYED, WALL
 from teamworld.worlds.cube.symbolic_state import DELTA, OPPOSITE, PRIMITIVE, SIDES, SymbolicState, entity, goal_name
 
 if TYPE_CHECKING:
     from teamworld.worlds.cube.state import CubeState
-
-
-#: Agents that an explanation names; of more it gives the number.
-MOST_NAMED = 3
 
 
 class Push(NamedTuple):
@@ -228,20 +225,23 @@ def compute_effects(
     )
 
 
-def explain_failed_push(push: Push, at_work: Sequence[AgentId]) -> str:
+def explain_failed_push(push: Push, at_work: Sequence[AgentId], state: SymbolicState, stuck: str) -> str:
     """Return why a push moved nothing: the world's word, then who or what was missing.
 
     Args:
         push: What was tried.
         at_work: Agents with an action on the block, the pushers among them.
+        state: Where everything stands.
+        stuck: Since when, in words.
     """
-    block = entity(push.block)
+    chain = listed(list(map(goal_name, geometry.chain(state, push.block, push.direction))), MOST_NAMED)
     if push.obstacle is not None:
-        return f"blocked_destination: {push.obstacle} is in the way of {block}"
+        at = f" at {show(state.agents[push.obstacle])}" if push.obstacle in state.agents else ""
+        return f"blocked_destination: {stuck}{plain(push.obstacle)} is in the way of {chain}{at}"
     missing = [agent for agent in at_work if agent not in push.pushers]
-    more = f" and {len(missing) - MOST_NAMED} more" if len(missing) > MOST_NAMED else ""
-    who = f"{', '.join(missing[:MOST_NAMED])}{more} did not push" if missing else "no one else is at work on it"
-    return f"insufficient_force: {push.force} of {push.weight} agents pushed {block}, {who}"
+    who = f"{listed(missing, MOST_NAMED)} did not push" if missing else "no one else was at work on it"
+    takes = f"{chain} {'take' if push.weight > state.blocks[push.block].weight else 'takes'} {push.weight}"
+    return f"insufficient_force: {stuck}{push.force} pushed, {takes}; {who}"
 
 
 def _lines(before: SymbolicState, tried: Mapping[AgentId, str]) -> dict[tuple[int, str], list[AgentId]]:

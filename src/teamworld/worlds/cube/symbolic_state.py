@@ -10,7 +10,7 @@ is its left side; who stands there pushes ``right``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, update_wrapper
 from typing import TYPE_CHECKING, Any, Concatenate, Final, NamedTuple, ParamSpec, TypeVar
@@ -209,7 +209,11 @@ class SymbolicState:
     @property
     def facts(self) -> Facts:
         """The state as facts; they are made when somebody reads one, and ``read_state`` leads back to this state."""
-        return Facts.later(self._tell, _read, self)
+        return self.as_facts(self._tell)
+
+    def as_facts(self, make: Callable[[], Iterable[Fact]], seen: Mapping[Fact, int] | None = None) -> Facts:
+        """Return facts that tell this state, made when somebody reads one; ``seen`` is when each was last seen."""
+        return Facts.later(make, _read, self, seen)
 
     def _tell(self) -> Iterator[Fact]:
         yield Fact(GRID, "SIDE", self.side)

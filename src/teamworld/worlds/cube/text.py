@@ -1,76 +1,220 @@
-"""CUBE in words: the task, and what one agent knows."""
+"""CUBE in words: the mission, the rules, what one agent knows, and how a goal stands for it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from teamworld.language import show
-from teamworld.worlds.contract import Outcome
+from teamworld.language import AgentId, plain, show
+from teamworld.worlds.base.ages import Ages
+from teamworld.worlds.base.words import count, listed
 from teamworld.worlds.cube import geometry
+from teamworld.worlds.cube.push_path import agents_ahead, find_bar, meetings, obstruction
 from teamworld.worlds.cube.state import Layout
-from teamworld.worlds.cube.symbolic_state import entity
+from teamworld.worlds.cube.symbolic_state import SIDES, SymbolicState, area_side, entity, goal_name, once_per_state
 
 if TYPE_CHECKING:
-    from teamworld.worlds.cube.world import CubeView
+    from teamworld.worlds.cube.world import CubeOptions, CubeView
 
-#: Actions of the history that ``text`` shows.
-TAIL = 5
+#: Agents in the way of a block that a text names.
+MOST_AHEAD = 3
+
+#: Where agents at a face are, where the name of the face does not say it well.
+ABOVE_OR_BELOW = {"up": "above", "down": "below"}
 
 
-def describe_task(layout: Layout) -> str:
-    """Return the task in words, as every agent is told it before the first step."""
-    n, weights = len(layout.agents), ", ".join(map(str, layout.weights))
+def describe_task(layout: Layout, horizon: int, radius: int | None) -> str:
+    """Return the mission and what counts, in words, as every agent is told it before the first step."""
+    blocks, total = count(len(layout.blocks), "block"), sum(layout.weights)
+    if radius is not None:
+        blocks += f" of weights {', '.join(map(str, layout.weights))}, block_0 first,"
     return (
-        f"{n} agent{'s' if n > 1 else ''} on a grid of {layout.grid_size} x {layout.grid_size} cells push "
-        f"{len(layout.blocks)} square blocks (weights {weights}) to the right edge, column {layout.grid_size - 1}. "
-        "A block moves one cell when the agents that push it the same way from one side, lined up on its face or "
-        "behind one another, are at least as many as it weighs, together with the blocks in contact ahead of it, "
-        "and no agent or wall is in the way. It is delivered as soon as it touches the right edge."
+        f"A team of {len(layout.agents)} is to push {blocks} to the right edge of a grid within "
+        f"{count(horizon, 'step')}, the sooner the better. A delivered block counts its weight, of {total} in all; one "
+        "on its way nothing."
     )
 
 
-def plain(view: CubeView) -> str:
+def describe_rules(layout: Layout, options: CubeOptions) -> str:
+    """Return how the instance works, in words: the grid, motion, pushing and sight."""
+    side = layout.grid_size
+    others = "" if options.force_scope == "rear" else " (pushers of these count too)"
+    return "\n".join(
+        (
+            f"The grid has {side} x {side} cells, (row, column) from (0, 0) at the top left; a block of weight w fills "
+            "w x w. Each step an agent stays or goes 1 cell up, down, left or right: first those who push, then all "
+            "others at once, into cells already empty; if several want one, the lowest number gets it.",
+            "A face is the line of cells along a side of a block. Agents on it, or behind them in an unbroken line, "
+            "are lined up; stepping toward the block they push it, from the left face to the right. If they are as "
+            f"many as it and all blocks in contact ahead weigh{others}, and no wall or agent is ahead of one, all "
+            f"these move 1 cell; more are of no use. A block that touches column {side - 1} is delivered and vanishes.",
+            f"{_describe_sight(options.view_radius)} Estimated steps assume teammates make room and enough push.",
+        )
+    )
+
+
+def _describe_sight(radius: int | None) -> str:
+    if radius is None:
+        return "All see everything."
+    return (
+        f"An agent sees {count(radius, 'cell')} far in rows and columns. All know where every agent is, what any of "
+        "them has seen of blocks, and what is delivered. A block that nobody has found is as likely in one unseen cell "
+        "as in any other."
+    )
+
+
+# ---- what one agent knows
+
+
+def describe(view: CubeView) -> str:
     """Return a view in words that are the same on every machine."""
     state, agent = view.state, view.agent
-    goal = state.side - 1
-    rows = [
-        f"Step {view.t} of {view.t + view.steps_left}. The grid has {state.side} x {state.side} cells, (row, column) "
-        f"from (0, 0) at the top left; blocks are delivered to column {goal}, the right edge.",
-        f"You are {agent} at {show(state.agents[agent])}.",
-    ]
-    for other, cell in state.agents.items():
-        if other != agent:
-            rows.append(
-                f"{other} is at {show(cell)}{f', doing {view.running[other]}' if other in view.running else ''}."
-            )
-    rows += [_block_line(view, block) for block in state.blocks]
-    if not state.blocks:
-        rows.append("No block has been seen yet.")
-    tail = view.history[-TAIL:]
-    rows += [f"You did {_history_line(outcome)}." for outcome in tail]
+
+    def doing(who: AgentId) -> str:
+        return f", doing {plain(view.running[who])}" if who in view.running else ""
+
+    here, others = state.agents[agent], [other for other in state.agents if other != agent]
+    rows = [f"You are {agent} at {show(here)}{doing(agent)}. The goal is column {state.side - 1}."]
+    if others:
+        rows.append(f"Others: {'; '.join(f'{other} {show(state.agents[other])}{doing(other)}' for other in others)}.")
+    ages = Ages(view.known, view.t)
+    rows += [describe_block(state, block, ages.seen(entity(block), "AT")) for block, _ in state.open_blocks]
+    done = [goal_name(block) for block, square in state.blocks.items() if square.delivered]
+    rows += [f"Delivered: {', '.join(done)}."] if done else []
+    rows += [] if state.blocks else ["No block has been found yet."]
+    rows += _describe_unseen(state, view.radius)
     return "\n".join(rows)
 
 
-def _block_line(view: CubeView, block: int) -> str:
-    state = view.state
-    square = state.blocks[block]
-    name = f"{entity(block)}, weight {square.weight},"
-    if square.delivered:
-        return f"{name} has been delivered."
-    text = f"{name} is at {show((square.row, square.col))}, {state.distance(block)} columns from the goal"
-    chain = [other for other in geometry.chain(state, block, "right") if other != block]
-    if chain:
-        others, need = ", ".join(str(entity(other)) for other in chain), geometry.chain_weight(state, block, "left")
-        text += f"; pushed right it moves {others} too, which takes {need} agents"
-    facts = view.recall.about("AT")
-    seen = next((view.recall.seen[fact] for fact in facts if fact.subject == entity(block)), None)
-    return f"{text}{f' (last seen at step {seen})' if seen is not None and seen < view.t else ''}."
+@once_per_state
+def describe_block(state: SymbolicState, block: int, seen: str = "") -> str:
+    """Return where an open block is, who is lined up at it, and what it meets if it is pushed right.
+
+    Args:
+        state: Where everything stands.
+        block: The block.
+        seen: When its place was seen last, in words.
+    """
+    weight, row, col, _ = state.blocks[block]
+    spans = f"rows {row}-{row + weight - 1}, columns {col}-{col + weight - 1}"
+    at = f"is at {show((row, col))}" if weight == 1 else f"fills {spans}"
+    faces = [_describe_face(state, block, face, weight) for face in SIDES]
+    free = [name for name in faces if name]
+    closed = f"open face{'' if len(free) == 1 else 's'}: {', '.join(free) or 'none'}" if free != list(SIDES) else ""
+    lined = [
+        f"{listed([agent for agent in state.agents if agent in there])} lined up {ABOVE_OR_BELOW.get(face, face)}"
+        for face in SIDES
+        if (there := geometry.aligned_agents(state, block, face))
+    ]
+    parts = (f"{goal_name(block)} (weight {weight}) {at}{seen}", closed, *lined)
+    text = "; ".join(filter(None, parts))
+    return f"{text}.{_describe_way(state, block)}"
 
 
-def _history_line(outcome: Outcome) -> str:
-    causes = ", ".join(filter(None, (outcome.reason, outcome.constraint, outcome.blocker)))
-    last = outcome.start + len(outcome.primitives) - 1
-    return f"{outcome.action} in steps {outcome.start} to {last}: {outcome.status}{f' ({causes})' if causes else ''}"
+def _describe_face(state: SymbolicState, block: int, face: str, weight: int) -> str:
+    """Return a face that has cells without wall or block, with their number where these are not all; else nothing."""
+    places = len(geometry.staging_cells(state, block, face))
+    return face if places == weight else f"{face} ({places} of {weight} cells)" if places else ""
+
+
+def _describe_way(state: SymbolicState, block: int) -> str:
+    """Return what a block meets on its way to the goal: the blocks that it takes along, and agents; empty if none."""
+    along = [
+        f"{goal_name(met.block)} {_after(met.after)} ({count(met.need, 'agent')})" for met in meetings(state, block)
+    ]
+    agents = [f"{agent} {_after(after)}" for after, agent in agents_ahead(state, block)[:MOST_AHEAD]]
+    text = f" Pushed right it takes along {', '.join(along)}." if along else ""
+    return f"{text} In its way: {', '.join(agents)}." if agents else text
+
+
+def _after(columns: int) -> str:
+    return f"after {count(columns, 'column')}" if columns else "at once"
+
+
+def _describe_unseen(state: SymbolicState, radius: int | None) -> Iterator[str]:
+    """Yield the areas that nobody has seen entirely, by the rows that they fill."""
+    size = area_side(radius or 0)
+    rows: dict[int, list[int]] = {}
+    for row, col in sorted(set(state.unseen.values())):
+        rows.setdefault(row, []).append(col)
+    if rows:
+        parts = [f"rows {_reach(row, size, state)}: columns {_runs(cols, size, state)}" for row, cols in rows.items()]
+        yield f"Not wholly seen yet: {'; '.join(parts)}."
+
+
+def _reach(first: int, size: int, state: SymbolicState) -> str:
+    last = min(first + size, state.side) - 1
+    return str(first) if last <= first else f"{first}-{last}"
+
+
+def _runs(starts: Sequence[int], size: int, state: SymbolicState) -> str:
+    """Return areas of one size side by side as runs of columns."""
+    runs: list[list[int]] = []
+    for start in starts:
+        if runs and start == runs[-1][1]:
+            runs[-1][1] = start + size
+        else:
+            runs.append([start, start + size])
+    return ", ".join(_reach(first, end - first, state) for first, end in runs)
+
+
+# ---- how a goal stands
+
+
+def describe_goal(state: SymbolicState, block: int, agent: AgentId, steps: int | None) -> str:
+    """Return how the delivery of an open block stands for an agent.
+
+    Args:
+        state: Where everything stands.
+        block: The block.
+        agent: Who reads it.
+        steps: Of the agent to the left face, 0 where it is lined up there; None where no way leads there.
+    """
+    square, team = state.blocks[block], len(state.agents)
+    need, there = geometry.chain_weight(state, block, "left"), geometry.aligned_agents(state, block, "left")
+    lined = f" ({len(there)} there)" if there else ""
+    parts = [
+        f"{count(state.distance(block), 'column')} to go, worth {square.weight}, takes {count(need, 'agent')}{lined}"
+    ]
+    if not geometry.staging_cells(state, block, "left"):
+        causes = geometry.blocked_by(state, block, "left").blocks
+        what = listed(list(map(goal_name, causes))) if causes else "the wall"
+        parts.append(f"cannot be done now: {what} is at its left face")
+    elif steps is None:
+        parts.append("no way leads you to its left face now")
+    elif agent in there:
+        parts.append("you are there")
+    else:
+        bar = find_bar(state, agent, block, "left")
+        barred = f", but {bar} bars the way at {show(state.agents[bar])}" if bar is not None else ""
+        parts.append(f"{count(steps, 'step')} to its left face{barred}")
+    parts += _describe_force(state, block, team)
+    ahead = agents_ahead(state, block)
+    if ahead:
+        after, who = ahead[0]
+        parts.append(f"{'you stand' if who == agent else f'{who} stands'} in its way {_after(after)}")
+    return "; ".join(parts)
+
+
+def _describe_force(state: SymbolicState, block: int, team: int) -> Iterable[str]:
+    """Yield how much more than at the start a block takes on its way, and whether the team can do it."""
+    weight = state.blocks[block].weight
+    if weight > team:
+        yield f"cannot be done by {team}: it is too heavy"
+        return
+    stop = obstruction(state, block, "right", team)
+    if stop is not None:
+        ahead = f"{goal_name(stop.block)} is in the way {_after(stop.after)}"
+        yield f"cannot be done now by {team}: {ahead} (takes {stop.need})"
+        return
+    met = meetings(state, block)
+    most = max((meeting.need for meeting in met), default=0)
+    if most > geometry.chain_weight(state, block, "left"):
+        first = next(meeting for meeting in met if meeting.need == most)
+        yield f"takes {most} {_after(first.after)}, with {goal_name(first.block)}"
+
+
+# ---- the structured form
 
 
 def observation(view: CubeView) -> dict[str, Any]:

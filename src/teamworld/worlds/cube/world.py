@@ -31,7 +31,7 @@ from teamworld.worlds.cube.levels import LEVELS, layout_for, neighbouring_layout
 from teamworld.worlds.cube.skills import SKILLS, STAY, CubeSkill
 from teamworld.worlds.cube.state import EpisodeRules, ForceScope, Layout, make_state
 from teamworld.worlds.cube.step_effects import StepEffects, compute_effects
-from teamworld.worlds.cube.symbolic_state import PRIMITIVE, SymbolicState, agent_name, goal_name
+from teamworld.worlds.cube.symbolic_state import PRIMITIVE, SymbolicState, agent_name, goal_name, read_state
 from teamworld.worlds.cube.team_activity import TeamActivity
 
 #: Steps of an episode unless told otherwise, on every level: the default of the published environment.
@@ -85,10 +85,6 @@ KIND = "pusher"
 class CubeFrame(FactsFrame[CubeDomain]):
     """One moment of the world, shared by all views of it."""
 
-    state: SymbolicState
-    """What the team knows; the truth if agents see everything."""
-    basis: Facts
-    """The facts of ``state``."""
     running: Mapping[AgentId, Action]
     """The running action of each busy agent."""
 
@@ -112,12 +108,12 @@ class CubeView(FactsView[CubeFrame]):
     @property
     def state(self) -> SymbolicState:
         """All that the agent knows of positions, as a symbolic state."""
-        return self._now.state
+        return read_state(self.known)
 
     @property
-    def basis(self) -> Facts:
-        """The same as facts."""
-        return self._now.basis
+    def radius(self) -> int | None:
+        """How far agents see, in rows and columns; None if they see everything."""
+        return self._now.domain.radius
 
     @property
     def running(self) -> Mapping[AgentId, Action]:
@@ -126,7 +122,7 @@ class CubeView(FactsView[CubeFrame]):
 
     def check(self, action: Action) -> Verdict:
         """Return whether the action's preconditions hold, by what the agent knows."""
-        return self._now.domain.check(self._agent, action, self.basis, planning=False)
+        return self._now.domain.check(self._agent, action, self.known, planning=False)
 
     def text(self, form: str = "plain") -> str:
         """Return the view in words.
@@ -135,7 +131,7 @@ class CubeView(FactsView[CubeFrame]):
             UserError: There is no such form.
         """
         check_form(form, ["plain"])
-        return text.plain(self)
+        return text.describe(self)
 
 
 class CubeWorld(TeamWorld[CubeSkill]):
@@ -175,7 +171,8 @@ class CubeWorld(TeamWorld[CubeSkill]):
             agents=self._names,
             kinds=dict.fromkeys(self._names, KIND),
             horizon=horizon,
-            task=text.describe_task(layout),
+            task=text.describe_task(layout, horizon, options.view_radius),
+            rules=text.describe_rules(layout, options),
             memory="team",
             options=options.model_dump(),
             static={"grid_size": layout.grid_size, "weights": list(layout.weights)},
@@ -220,7 +217,7 @@ class CubeWorld(TeamWorld[CubeSkill]):
     def _advance(self) -> StepResult:
         running = self._executor.running
         skills = {agent: running[agent] for agent in self._names if agent in running}  # not as they began
-        activity, known, before = TeamActivity(skills), self._frame.state, self._state
+        activity, known, before = TeamActivity(skills), self._knowledge.state, self._state
         directions = {agent: skill.primitive(known) for agent, skill in skills.items()}
         tried = {agent: directions[agent] for agent in self._names if directions.get(agent, STAY) != STAY}
         primitives = [PRIMITIVE[tried[agent]] if agent in tried else 0 for agent in self._names]
@@ -279,19 +276,18 @@ class CubeWorld(TeamWorld[CubeSkill]):
         return TeamKnowledge(self._state, {}) if self._memory is None else self._memory.look(self._state, t)
 
     def _show(self, knowledge: TeamKnowledge) -> None:
-        t, radius, basis = int(self._arrays.steps[0]), self._options.view_radius, knowledge.state.facts
+        t, radius, facts = int(self._arrays.steps[0]), self._options.view_radius, knowledge.state.facts
 
         def split(agent: AgentId) -> FactParts:
-            return (basis, Facts(), basis) if radius is None else split_facts(knowledge, agent, radius, t)
+            return (facts, Facts(), facts) if radius is None else split_facts(knowledge, agent, radius, t)
 
+        self._knowledge = knowledge
         self._frame = CubeFrame(
             t,
             self._spec.horizon,
             self._domain,
             self._executor.copy_histories(),
             split,
-            knowledge.state,
-            basis,
             {agent: skill.action for agent, skill in self._executor.running.items()},
         )
 
@@ -302,7 +298,7 @@ class CubeWorld(TeamWorld[CubeSkill]):
 
     def _whole(self, action: Action) -> Action | Result:
         """Return an action with all its arguments, or why it is none."""
-        block, known = block_of(action), self._frame.state
+        block, known = block_of(action), self._knowledge.state
         if block is not None and (refused := check_block(known, block)) is not None:
             return refused
         try:
@@ -317,7 +313,7 @@ class CubeWorld(TeamWorld[CubeSkill]):
         skill = SKILLS.get(whole.verb, CubeSkill)(
             agent, action, whole, self._limits, self._options.controller, self._frame.t
         )
-        return skill.begin(self._frame.state) or skill  # by what the team knows, as the skill goes on
+        return skill.begin(self._knowledge.state) or skill  # by what the team knows, as the skill goes on
 
     def _judge(self, agent: AgentId, effects: StepEffects, activity: TeamActivity) -> Outcome:
         skill = activity.skills.get(agent)

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from teamworld.language import Action, ActionSchema, AgentId, Cell, Entity, Facts, GoalId, Plan, Relation
+from teamworld.language import Action, ActionSchema, AgentId, Cell, Entity, Facts, GoalId, Plan, Relation, plain
 from teamworld.worlds.base.domain import StateDomain
+from teamworld.worlds.base.words import listed
 from teamworld.worlds.contract import POSSIBLE, WAIT, Goal, Verdict, View
 from teamworld.worlds.household import heuristic
 from teamworld.worlds.household.beliefs import HouseholdBeliefs
@@ -16,12 +17,7 @@ from teamworld.worlds.household.goals import Predicates
 from teamworld.worlds.household.observe import Known, Names, Place, believed, facts_of
 from teamworld.worlds.household.skills import MEASURES, ONCE, PASSED, first, schemas
 from teamworld.worlds.household.state import Rules
-from teamworld.worlds.household.text import describe
-
-#: How much longer ways are than straight lines: within a room, and through doors.
-WITHIN, THROUGH = 1.1, 1.3
-#: Metres from the middle of a room at which one is in it, and from a thing at which one is near it.
-DOOR, REACH = 3.0, 1.3
+from teamworld.worlds.household.text import DOOR, REACH, SCAN, THROUGH, WITHIN, describe, tell_goal
 
 
 class HouseholdDomain(StateDomain[Known]):
@@ -69,8 +65,25 @@ class HouseholdDomain(StateDomain[Known]):
         return schemas(self.names, self.read(facts), turns=self.rules.sight == "cone", primitives=bool(self._passed))
 
     def describe(self, view: View) -> Iterator[str]:
-        """Yield the lines of a view in words."""
-        return describe(view, believed(view.known), self.predicates)
+        """Yield the lines of a situation in words."""
+        agent, known = view.agent, self.read(view.known)
+        facts = view.known
+        return describe(agent, view.t, facts, known, self.predicates, lambda place: self._walk(agent, place, known))
+
+    def describe_goal(self, goal: Goal, agent: AgentId, facts: Facts) -> str:
+        """Return what a goal lacks, what is known of it, and the steps that this takes the agent."""
+        known = self.read(facts)
+        wanted = next((wanted for wanted in self.predicates.wanted if wanted.id == goal.id), None)
+        if wanted is None:
+            return super().describe_goal(goal, agent, facts)
+
+        def ways(thing: Entity) -> tuple[int, int | None]:
+            take = self._walk(agent, thing, known) + len(self._take(thing, known))
+            if wanted.target not in known.room:
+                return take, None
+            return take, self._walk(agent, wanted.target, self._moved(agent, thing, known)) + 1
+
+        return tell_goal(goal, wanted, known, agent, ways)
 
     def list_goals(self, state: Known) -> Sequence[Goal]:
         """Return one goal for each predicate."""
@@ -79,7 +92,8 @@ class HouseholdDomain(StateDomain[Known]):
     def list_candidates(self, agent: AgentId, state: Known) -> Iterator[tuple[Action, GoalId | None]]:
         """Yield what makes sense: deliver, fetch, look into containers, look into rooms, wait."""
         yield from self._work(agent, state)
-        yield from self._search(agent, state)
+        if not self.predicates.is_search_over(state):
+            yield from self._search(agent, state)
         yield WAIT, None
 
     def _work(self, agent: AgentId, known: Known) -> Iterator[tuple[Action, GoalId | None]]:
@@ -90,10 +104,14 @@ class HouseholdDomain(StateDomain[Known]):
                 next((wanted.id for wanted in self.predicates.wanted if wanted.kind == hands[0].kind), None),
             )
         useful = self.predicates.useful(known) if len(hands) < self._load(known) else {}
+        carried = self.predicates.carried(known)
+        useful = {thing: goal for thing, goal in useful.items() if goal not in carried}
         for thing, goal in useful.items():
             yield Action("fetch", (thing,)), goal
-        for thing, goal in useful.items():  # where one was only told of a thing one has to look first
-            room = known.room_of(thing)
+        rooms = {
+            known.room_of(thing): goal for thing, goal in reversed(useful.items())
+        }  # of each the first thing's goal
+        for room, goal in reversed(rooms.items()):  # where one was only told of a thing one has to look first
             if room is not None and room != here:
                 yield Action("explore", (room,)), goal
         if hands and self.predicates.target not in known.room:
@@ -178,16 +196,17 @@ class HouseholdDomain(StateDomain[Known]):
     def refuse(self, agent: AgentId, action: Action, state: Known) -> str:
         """Return why an action's preconditions do not hold."""
         verb, hands = action.verb, state.hands.get(agent, ())
-        if verb in ("wait", "talk", "turn") or verb in self._passed:
+        if verb in ("wait", "idle", "talk", "turn") or verb in self._passed:
             return ""
         if verb == "deliver":
-            unseen = f"unseen: {self.predicates.target} has not been found"
-            return "empty_hands" if not hands else "" if self.predicates.target in state.room else unseen
+            unseen = f"unseen: {plain(self.predicates.target)} has not been found"
+            nothing = "empty_hands: you hold nothing"
+            return nothing if not hands else "" if self.predicates.target in state.room else unseen
         thing = first(action)
         if verb in ("check", "open", "fetch", "grab") and len(hands) >= 2:
-            return "hands_full"
+            return f"hands_full: you hold {listed([*map(plain, hands)])}; put one of them down first"
         if verb in ("check", "open", "close") and state.opened.get(thing) is not (verb == "close"):
-            return "already_closed" if verb == "close" else "already_open"
+            return f"{'already_closed' if verb == 'close' else 'already_open'}: {plain(thing)}"
         if verb in ("fetch", "grab") and (reason := self._cannot_take(agent, thing, state)):
             return reason
         if verb in ("explore", "go"):
@@ -195,7 +214,7 @@ class HouseholdDomain(StateDomain[Known]):
         if verb == "put":
             return self._cannot_put(agent, action, state)
         if verb in ("open", "close", "grab") and not self._near(agent, thing, state):
-            return f"not_close: go to {thing} first"
+            return f"not_close: go to {plain(thing)} first"
         return ""
 
     def check_form(self, agent: AgentId, action: Action, facts: Facts) -> Verdict:
@@ -223,30 +242,30 @@ class HouseholdDomain(StateDomain[Known]):
         holder = known.holder(thing)
         if holder is not None:
             return f"held: {'you hold' if holder == agent else f'{holder} holds'} it"
-        return _shut(thing, known) if thing in known.places else f"unseen: nobody knows where {thing} is"
+        return _shut(thing, known) if thing in known.places else f"unseen: nobody knows where {plain(thing)} is"
 
     def _cannot_go(self, agent: AgentId, place: Entity, known: Known, verb: str) -> str:
         if place in self.names.rooms:
             there = known.at.get(agent) == place and (verb == "go" or known.explored.get(place) == "all")
-            return f"there: you are in {place}" if there else ""
+            return f"there: you are in {plain(place)}" if there else ""
         if place not in known.points:
-            return f"unseen: nobody knows where {place} is"
+            return f"unseen: nobody knows where {plain(place)} is"
         is_near = place in known.near.get(
             agent, ()
         )  # in every mode: walking is what one does where handling needs none
-        return f"there: you are near {place}" if is_near else _shut(place, known)
+        return f"there: you are near {plain(place)}" if is_near else _shut(place, known)
 
     def _cannot_put(self, agent: AgentId, action: Action, known: Known) -> str:
         thing, place = first(action), action.args[1]
         if thing not in known.hands.get(agent, ()):
-            return f"not_held: {thing} is not in your hands"
+            return f"not_held: {plain(thing)} is not in your hands"
         if not isinstance(place, Entity) or not self._near(agent, place, known):
-            return f"not_close: go to {place} first"
+            return f"not_close: go to {plain(place)} first"
         node = self.names.episode.home.nodes.get(place.id)
         if node is None or not (node.surface or (node.container and node.opens)):
-            return f"no_surface: nothing can be put on {place}"
+            return f"no_surface: nothing can be put on {plain(place)}"
         if self.rules.strict_put and self._relation(place) == "INSIDE" and not known.opened.get(place):
-            return f"closed: {place} must be open"
+            return f"closed: {plain(place)} must be open"
         return ""
 
     def _relation(self, place: Entity) -> str:
@@ -262,7 +281,7 @@ class HouseholdDomain(StateDomain[Known]):
     def apply(self, agent: AgentId, action: Action, state: Known) -> Known:
         """Return what to expect after an action that succeeds."""
         verb = action.verb
-        if verb in ("wait", "talk", "turn") or verb in self._passed:
+        if verb in ("wait", "idle", "talk", "turn") or verb in self._passed:
             return state
         if verb == "deliver":
             return self._delivered(agent, state)
@@ -302,11 +321,11 @@ class HouseholdDomain(StateDomain[Known]):
     # Costs.
 
     def estimate_steps(self, agent: AgentId, action: Action, facts: Facts) -> int:
-        """Return the estimated ticks of an action, at least 1; ways are estimated from straight lines."""
+        """Return the estimated steps of an action, at least 1; ways are estimated from straight lines."""
         return self._ticks(agent, action, self.read(facts))
 
     def _ticks(self, agent: AgentId, action: Action, known: Known) -> int:
-        if action.verb == "talk":
+        if action.verb in ("idle", "talk"):
             return max(1, action.args[0]) if action.args and isinstance(action.args[0], int) else 1
         if action.verb == "deliver":
             held = known.hands.get(agent, ())
@@ -316,7 +335,7 @@ class HouseholdDomain(StateDomain[Known]):
         if action.verb not in ("explore", "check", "fetch", "go") or not isinstance(place, Entity):
             return 1
         walk, scan = self._walk(agent, place, known), self.rules.sight == "cone" and action.verb == "explore"
-        return max(1, walk + (action.verb in ("check", "fetch")) + (15 if scan else 0))
+        return max(1, walk + (action.verb in ("check", "fetch")) + (SCAN if scan else 0))
 
     def _walk(self, agent: AgentId, place: Entity, known: Known) -> int:
         if place in known.near.get(agent, ()):
@@ -354,7 +373,7 @@ def _shut(thing: Entity, known: Known) -> str:
     """Return why an agent cannot get at a thing: it lies in something that is known to be closed."""
     relation, place = known.places.get(thing, ("", thing))
     shut = relation == "INSIDE" and not known.opened.get(place, True)
-    return f"closed: {place} must be open" if shut else ""
+    return f"closed: {plain(place)} must be open" if shut else ""
 
 
 def _taken(agent: AgentId, thing: Entity, known: Known) -> Known:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
@@ -90,7 +92,24 @@ class Predicates:
         lying = (thing for thing in sorted(known.places, key=attrgetter("id")) if thing.kind in serves)
         return {thing: serves[thing.kind] for thing in lying if known.places[thing] != there}
 
+    def carried(self, known: Known) -> set[GoalId]:
+        """Return the open predicates all of whose missing things are in hands that are in sight."""
+        sure, missing = _held_in_sight(known), self.missing(known)
+        return {wanted.id for wanted in self.wanted if sure[wanted.kind] >= missing.get(wanted.id, math.inf)}
+
+    def is_search_over(self, known: Known) -> bool:
+        """Return whether nothing is left to look for: the place is known, and so is enough that lies or is held."""
+        sure, lying = _held_in_sight(known), Counter(self.useful(known).values())
+        missing = self.missing(known)
+        enough = (sure[wanted.kind] + lying[wanted.id] >= missing.get(wanted.id, 0) for wanted in self.wanted)
+        return self.target in known.room and all(enough)
+
     def unchecked(self, known: Known) -> list[Entity]:
         """Return the containers that are known and closed, without that of the goal, by number."""
         closed = (box for box, opened in known.opened.items() if not opened and box != self.target)
         return sorted(closed, key=attrgetter("id"))
+
+
+def _held_in_sight(known: Known) -> Counter[str]:
+    """Return how many things of each class are in hands that are seen now."""
+    return Counter(thing.kind for who, held in known.hands.items() if who not in known.last for thing in held)

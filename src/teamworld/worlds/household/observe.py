@@ -122,7 +122,7 @@ class Known:
     near: Mapping[AgentId, frozenset[Entity]] = field(default_factory=dict)
     """What is CLOSE to an agent."""
     last: Mapping[Entity | AgentId, int] = field(default_factory=dict)
-    """Of whom or what is out of sight: the tick of last sight."""
+    """Of whom or what is out of sight: the step of last sight."""
 
     def holder(self, thing: Entity) -> AgentId | None:
         """Return who holds a thing, as far as is known."""
@@ -250,7 +250,8 @@ class Met(NamedTuple):
 
     room: Entity | None
     """None where it was not there any more."""
-    point: Cell | None
+    point: Cell
+    """Where it was seen last."""
     held: tuple[Entity, ...]
     t: int
 
@@ -275,7 +276,7 @@ class SightMemory:
     _view: frozenset[NodeId] = frozenset()
 
     def look(self, state: State, t: int) -> None:
-        """Take in what the agent perceives at tick ``t``."""
+        """Take in what the agent perceives at step ``t``."""
         number = self.names.number(self.agent)
         view, here = sight.view(state, number), state.rooms[number]
         self.left |= dict.fromkeys(self.turned.keys() - self.left.keys() - {here}, t - 1)
@@ -335,7 +336,7 @@ class SightMemory:
             elif name in self.met:
                 met = self.met[name]
                 if met.room == here and state.rules.sight == "room":
-                    met = met._replace(room=None, point=None)
+                    met = met._replace(room=None)  # where it was seen last stays known
                 kept = tuple(thing for thing in met.held if thing.id not in shown)
                 self.met[name] = met._replace(held=kept)
 
@@ -389,9 +390,7 @@ def _known(
     near: Mapping[AgentId, frozenset[Entity]],
     last: Mapping[Entity | AgentId, int],
 ) -> Known:
-    points: dict[Entity | AgentId, Cell] = {
-        name: sighting.point for name, sighting in met.items() if sighting.point is not None
-    }
+    points: dict[Entity | AgentId, Cell] = {name: sighting.point for name, sighting in met.items()}
     return Known(
         rooms=names.rooms,
         explored=explored,

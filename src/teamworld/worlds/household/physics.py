@@ -41,22 +41,22 @@ TURN: Final = 30.0
 #: Walks in a row that lead nowhere, and metres that are nowhere.
 STUCK_WALKS, STUCK_SPAN = 5, 0.5
 
-#: Why an action does nothing, and what that means.
+#: Why an action does nothing, and what that means of a thing.
 REASONS: Final[Mapping[str, str]] = {
     "unknown": "there is no such thing",
-    "unseen": "the agent does not see it, or for walking: has never seen it",
-    "not_close": "it is too far away",
-    "no_way": "no way leads there",
+    "unseen": "{thing} is not in sight, or was never seen",
+    "not_close": "{thing} is out of reach",
+    "no_way": "no way leads to {thing}",
     "hands_full": "no hand is free",
-    "held": "somebody holds it",
-    "not_held": "the agent does not hold it",
-    "not_grabbable": "no hand can take it",
-    "not_openable": "it cannot be opened",
-    "already_open": "it is open",
-    "already_closed": "it is closed",
-    "closed": "it is closed, or lies in something that is",
-    "no_container": "nothing can be put into it",
-    "no_surface": "nothing can be put on it",
+    "held": "somebody holds {thing}",
+    "not_held": "it is not in the hands that should put it down",
+    "not_grabbable": "no hand can take {thing}",
+    "not_openable": "{thing} cannot be opened",
+    "already_open": "{thing} is open",
+    "already_closed": "{thing} is closed",
+    "closed": "{thing} is closed, or lies in something that is",
+    "no_container": "nothing can be put into {thing}",
+    "no_surface": "nothing can be put on {thing}",
     "contested": "another agent was faster",
 }
 

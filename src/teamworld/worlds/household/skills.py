@@ -1,30 +1,33 @@
-"""The actions: parameters in words, and how each becomes one act of an agent a tick until it is done or has failed."""
+"""The actions: parameters in words, and how each becomes one act of an agent a step until it is done or has failed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final
 
-from teamworld.language import Action, ActionSchema, AgentId, Entity, Measures, Param
+from teamworld.language import Action, ActionSchema, AgentId, Entity, Measures, Param, plain
 from teamworld.worlds.base.domain import COMMON_SCHEMAS
 from teamworld.worlds.base.executor import DONE, RUNNING, Result
 from teamworld.worlds.household.homes.home import NodeId
 from teamworld.worlds.household.observe import HEADINGS, Known, Names, SightMemory
-from teamworld.worlds.household.physics import WAIT, Done, PrimitiveAction, Verb
+from teamworld.worlds.household.physics import REASONS, WAIT, Done, PrimitiveAction, Verb
 from teamworld.worlds.household.state import State
 
 MEASURES: Final[Measures] = {
     **{"explore": (None,), "check": (None,), "fetch": (None,), "deliver": (), "go": (None,)},
     **{"open": (None,), "close": (None,), "grab": (None,), "put": (None, None), "turn": (None,)},
     **{"walktowards": (None,), "putin": (None, None), "putback": (None, None)},
-    **{"wait": (), "talk": (None,)},
+    **{"wait": (), "idle": (None,), "talk": (None,)},
 }
-#: What is done within one tick: the act for each.
+#: What is done within one step: the act for each.
 ONCE: Final[dict[str, Verb]] = {"open": "open", "close": "close", "grab": "grab"}
 #: What else is a single action of the engine, where agents may do those.
 PASSED: Final[dict[str, Verb]] = {"walktowards": "walktowards", "putin": "putin", "putback": "putback"}
+
+#: Why an action failed, and what that means of a thing.
+EXPLANATIONS: Final[Mapping[str, str]] = {**REASONS, "gone": "{thing} is not where it was"}
 
 
 def schemas(names: Names, known: Known, *, turns: bool, primitives: bool = False) -> tuple[ActionSchema, ...]:
@@ -45,25 +48,39 @@ def schemas(names: Names, known: Known, *, turns: bool, primitives: bool = False
     things = tuple(subject for subject in entities if subject in names.things)
     fixed = tuple(subject for subject in entities if subject not in names.things)
     room, container = Param("room", "entity", rooms), Param("container", "entity", containers)
-    thing = Param("thing", "entity", things)
+    thing, place = Param("thing", "entity", things), Param("place", "entity", (*rooms, *entities))
+    target, relation = names.watched[names.episode.needs[0].target], names.episode.needs[0].relation
     turn = ActionSchema("turn", (Param("side", "choice", ("left", "right")),), "Turn by 30 degrees.")
-    look = "Walk to the room" + (", to its middle, and turn round there." if turns else " and look around there.")
-    return (
-        ActionSchema("explore", (room,), look),
-        ActionSchema("check", (container,), "Walk to the container and open it, which takes a free hand."),
-        ActionSchema("fetch", (thing,), "Walk to the thing and take it into a free hand."),
-        ActionSchema("deliver", (), "Carry all that you hold to where the task wants it, and put it there one by one."),
-        ActionSchema("go", (Param("place", "entity", (*rooms, *entities)),), "Walk to a room, or up to something."),
-        ActionSchema("open", (container,), "Open a container that is near, with a free hand."),
-        ActionSchema("close", (container,), "Close a container that is near."),
-        ActionSchema("grab", (thing,), "Take a thing that is near and in sight into a free hand."),
+    look = "Walk to the room" + (", to its middle, and turn round there." if turns else ".")
+    elsewhere = "You are elsewhere" + (", or have not seen all of it." if turns else ".")
+    open_first = " It is opened first if a hand is free." if relation == "INSIDE" else ""
+    known_thing = "You know where it is, in nothing closed and in nobody's hands; a free hand."
+    listed = (
+        ActionSchema("explore", (room,), look, elsewhere, Action("explore", (rooms[0],))),
         ActionSchema(
-            "put", (thing, Param("place", "entity", fixed)), "Put a thing that you hold into a container or on a table."
+            "check", (container,), "Walk to the container and open it, to see what is in it.",
+            "It is closed; a free hand.",
         ),
+        ActionSchema("fetch", (thing,), "Walk to the thing and take it.", known_thing),
+        ActionSchema(
+            "deliver", (), f"Carry all that you hold to {plain(target)} and put it there, a step each.{open_first}",
+            f"You hold something; {plain(target)} has been found before you answer.",
+        ),
+        ActionSchema(
+            "go", (place,), "Walk to a room, or until a thing is in reach.", "You know where it is; you are not there."
+        ),
+        ActionSchema("open", (container,), "Open a container.", "It is closed and in reach; a free hand."),
+        ActionSchema("close", (container,), "Close a container.", "It is open and in reach."),
+        ActionSchema("grab", (thing,), "Take a thing.", "As for fetch, and it is in reach."),
+        ActionSchema(
+            "put", (thing, Param("place", "entity", fixed)), "Put a thing into a container or on furniture.",
+            "You hold it; the place is in reach.",
+        ),
+        ActionSchema("idle", (Param("steps", "count", low=1),), "Do nothing for so many steps."),
         *((turn,) if turns else ()),
-        *(_passed(thing, Param("place", "entity", (*rooms, *entities))) if primitives else ()),
-        *COMMON_SCHEMAS,
-    )
+        *(_passed(thing, place) if primitives else ()),
+    )  # fmt: skip
+    return (*listed, *COMMON_SCHEMAS)
 
 
 def _passed(thing: Param, place: Param) -> tuple[ActionSchema, ...]:
@@ -95,9 +112,9 @@ class Skill:
     turned: int = 0
 
     def act(self, state: State, memory: SightMemory) -> PrimitiveAction:
-        """Return what to do in this tick."""
+        """Return what to do in this step."""
         number, verb = self.names.number(self.agent), self.action.verb
-        if verb in ("wait", "talk"):
+        if verb in ("wait", "idle", "talk"):
             return PrimitiveAction("send_message") if verb == "talk" else WAIT
         if verb == "turn":
             return PrimitiveAction("turnleft" if self.action.args[0] == "left" else "turnright")
@@ -139,10 +156,10 @@ class Skill:
         return put(self.names, hands.things[0], self.names.watched[need.target])
 
     def result(self, done: Done, state: State, memory: SightMemory) -> Result:
-        """Judge the tick that has just gone by."""
+        """Judge the step that has just gone by."""
         self.spent += 1
         number, verb = self.names.number(self.agent), self.action.verb
-        if verb == "talk":
+        if verb in ("idle", "talk"):
             return DONE if self.spent >= int(str(self.action.args[0])) else RUNNING
         if done.reason:
             # whether there is something that an agent was never told of is nobody's business

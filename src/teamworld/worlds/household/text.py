@@ -1,57 +1,291 @@
-"""A view in words."""
+"""The household in words: mission, rules of the instance, how a goal stands, and the situation of an agent."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
+from operator import attrgetter
+from typing import Final
 
-from teamworld.language import AgentId, Entity
-from teamworld.worlds.base.domain import describe_history
-from teamworld.worlds.contract import View
-from teamworld.worlds.household.goals import Predicates
-from teamworld.worlds.household.observe import Known
+from teamworld.language import AgentId, Cell, Entity, Facts, plain
+from teamworld.worlds.base.ages import Ages, ago
+from teamworld.worlds.base.words import count, listed
+from teamworld.worlds.contract import Goal
+from teamworld.worlds.household.beliefs import UNLIKELY, USUAL
+from teamworld.worlds.household.goals import Predicates, Wanted
+from teamworld.worlds.household.homes.furnishing import GOAL_ROOMS, TASKS
+from teamworld.worlds.household.observe import HEADINGS, Known
+from teamworld.worlds.household.placement_prior import shares
+from teamworld.worlds.household.sightlines import HALF_VIEW
+from teamworld.worlds.household.state import Rules
+
+#: How much longer ways are than straight lines: within a room, and through doors.
+WITHIN, THROUGH = 1.1, 1.3
+#: Metres from the middle of a room at which one is in it, and from a thing at which one is near it.
+DOOR, REACH = 3.0, 1.3
+#: Steps to look around in a room, where agents see only what is ahead: the turns, and the way to the middle.
+SCAN: Final = 15
+
+_IN: Final = {"ON": "on", "INSIDE": "in", "IN": "in"}
 
 
-def describe(view: View, known: Known, predicates: Predicates) -> Iterator[str]:
-    """Yield the lines of a view in words.
+# The mission and the rules: known to all from the start.
+
+
+def tell_task(predicates: Predicates, horizon: int) -> str:
+    """Return the mission and what counts."""
+    episode = predicates.names.episode
+    title = TASKS[episode.task].title if episode.task in TASKS else episode.task
+    things = listed([count(wanted.number, wanted.kind) for wanted in predicates.wanted])
+    whole = sum(wanted.number for wanted in predicates.wanted)
+    return (
+        f"{title[0].upper()}{title[1:]}: put {things} {_IN[predicates.relation]} {plain(predicates.target)} within "
+        f"{horizon} steps, and as soon as you can. Each of the {whole} counts 1 point once it lies there, whichever of "
+        "its class it is, and is lost again if it is taken away; more than asked for counts nothing."
+    )
+
+
+def tell_rules(predicates: Predicates, rules: Rules) -> str:
+    """Return how this instance works; all that the built-in rules estimate and expect by."""
+    team, target = len(predicates.names.team) > 1, plain(predicates.target)
+    parts = [
+        f"A step is up to 1 m of walking, or one thing in reach ({REACH} m) taken, put down, opened or closed, the "
+        "rest of the way to it included"
+        + (", or one turn by 30 degrees. " if rules.sight == "cone" else ". ")
+        + "An action "
+        "lasts until it is done or fails, unless you start another one: what you see on the way ends no action and no "
+        "plan. You have two hands, for any of the tasks; taking and opening need a free one.",
+    ]
+    if rules.mode == "engine":
+        parts.append("open, close, grab and put work from any distance; check, fetch and deliver walk there first.")
+    if rules.strict_put:
+        parts.append("Nothing can be put into what is closed.")
+    elif predicates.relation == "INSIDE":
+        parts.append(f"Things can be put into {target} while it is closed; a free hand opens it first.")
+    parts.append(_tell_sight(rules, team))
+    if team:
+        parts.append(
+            "Agents are not in one another's way. If two handle one thing in the same step, one of them, drawn at "
+            "random, does it and the other fails."
+        )
+    return "\n".join((" ".join(parts), _tell_ways(predicates), *_tell_places(predicates, rules)))
+
+
+def _tell_sight(rules: Rules, team: bool) -> str:
+    others = ", with teammates and what they hold" if team else ""
+    moved = " What you saw earlier may have been moved since." if team else ""
+    closed = "Closed containers hide what is in them."
+    if rules.sight == "room":
+        return f"On entering a room you see all of it{others}, and no other room. {closed}{moved}"
+    hidden = ", unless tall furniture hides it" if rules.occlusion else ""
+    return (
+        f"You see what is ahead of you ({HALF_VIEW:.0f} degrees to either side, through doors too){others}{hidden}. "
+        f"All of a room is seen by {HEADINGS - 1} turns in its middle; explore makes them and counts {SCAN} steps for "
+        f"them. {closed}{moved}"
+    )
+
+
+def _tell_ways(predicates: Predicates) -> str:
+    middles = ", ".join(f"{plain(room)} {_spot(middle)}" for room, middle in predicates.names.rooms.items())
+    return (
+        f"Places are (x, z) in centimetres; middles of the rooms: {middles}. A walk is estimated, rather too long than "
+        f"too short, as the straight line times {WITHIN} within a room, {THROUGH} to another, less {REACH} m for a "
+        f"thing (then in reach), {DOOR:g} m for a room, rounded up."
+    )
+
+
+def _tell_places(predicates: Predicates, rules: Rules) -> Iterator[str]:
+    """Yield where things tend to be: what ``beliefs`` weighs places by."""
+    kinds = {room.kind for room in predicates.names.rooms}
+    classes = [wanted.kind for wanted in predicates.wanted]
+    placement = predicates.names.episode.placement
+    expected = {kind: shares(placement, predicates.target.kind, kind) for kind in classes}
+    spots = dict.fromkeys(spot for table in expected.values() for spot in table if spot.room in kinds)
+    if spots:
+        by_room: dict[str, list[str]] = {}
+        for spot in spots:
+            share = "/".join(f"{100 * expected[kind].get(spot, 0.0):.0f}" for kind in classes)
+            by_room.setdefault(spot.room, []).append(f"{_IN[spot.relation]} {spot.furniture} {share}")
+        lines = (f"{room}: {', '.join(places)}" for room, places in by_room.items())
+        part = " Of a room that you have seen in part, half of this is left." if rules.sight == "cone" else ""
+        yield (
+            f"Where things tend to lie at the start, in per cent ({'/'.join(classes)}), counted in other homes: "
+            f"{'; '.join(lines)}. Each number is for all rooms of that kind and all such pieces in them together, "
+            f"split evenly; any other place has {100 * UNLIKELY:.0f}.{part}"
+        )
+    usual = GOAL_ROOMS.get(predicates.target.kind)
+    if usual in kinds:
+        yield f"{plain(predicates.target)} is {USUAL:g} times likelier in a {usual} than in a room of another kind."
+
+
+# How a goal stands.
+
+
+def tell_goal(
+    goal: Goal, wanted: Wanted, known: Known, agent: AgentId, ways: Callable[[Entity], tuple[int, int | None]]
+) -> str:
+    """Return how a goal stands for an agent, in a line.
 
     Args:
-        view: The view.
-        known: What the agent knows.
-        predicates: The goal.
+        goal: The goal as it stands.
+        wanted: Its predicate.
+        known: What is known.
+        agent: For whom.
+        ways: Returns for a thing the estimated steps until the agent holds it, and from there until it is delivered,
+            None where it is not known where to.
     """
-    agent = view.agent
-    yield f"Step {view.t} of {view.t + view.steps_left}. You are {agent}, in {known.at[agent]}."
-    yield f"You hold {_listed(known.hands[agent]) or 'nothing'}."
-    for wanted, goal in zip(predicates.wanted, predicates.goals(known), strict=True):
-        on = "on" if wanted.relation == "ON" else "in"
-        left = f"{goal.units} to go" if goal.state == "open" else "done"
-        yield f"Goal {goal.id}: {wanted.number} x {wanted.kind} {on} {wanted.target}; {left}."
+    if goal.state == "done":
+        return "done"
+    to = f"{_IN[wanted.relation]} {plain(wanted.target)}"
+    use = f", {goal.capacity} are of use" if goal.capacity > 1 else ""
+    parts = [f"{count(goal.units, f'more {wanted.kind}')} {to}; one agent is enough{use}"]
+    held = {who: [thing for thing in things if thing.kind == wanted.kind] for who, things in known.hands.items()}
+    for who, own in held.items():
+        if own:
+            verb = "you hold" if who == agent else f"{who} held" if who in known.last else f"{who} holds"
+            parts.append(f"{verb} {listed([*map(plain, own)])}{' when last seen' if who in known.last else ''}")
+    lying = [
+        thing
+        for thing in sorted(known.places, key=attrgetter("id"))
+        if thing.kind == wanted.kind and known.places[thing] != (wanted.relation, wanted.target)
+    ]
+    is_held = sum(len(own) for who, own in held.items() if who not in known.last) >= goal.units
+    if is_held:
+        parts.append("no more need be found")
+    for thing in () if is_held else lying:
+        relation, holder = known.places[thing]
+        shut = " (closed)" if relation == "INSIDE" and not known.opened.get(holder, True) else ""
+        take, bring = ways(thing)
+        there = f"{plain(thing)} {_IN[relation]} {plain(holder)}{shut}"
+        parts.append(
+            f"{there}: about {count(take, 'step')} to take it"
+            + ("" if bring is None else f", then {bring} to bring it")
+        )
+    hidden = goal.units - len(lying) - sum(map(len, held.values()))
+    if hidden > 0:
+        parts.append(f"{hidden} still to be found")
+    return "; ".join(parts)
+
+
+# The situation.
+
+
+def describe(
+    agent: AgentId,
+    t: int,
+    facts: Facts,
+    known: Known,
+    predicates: Predicates,
+    walk: Callable[[Entity], int],
+) -> Iterator[str]:
+    """Yield the lines of a situation in words.
+
+    Args:
+        agent: Whose situation it is.
+        t: Steps gone.
+        facts: What the agent knows, with the step of last sight of what it does not perceive now.
+        known: The same in the form of rules.
+        predicates: The goal.
+        walk: Returns the estimated steps until the agent is in a room, or has something in reach.
+    """
+    scene = _Scene(agent, t, facts, known, predicates, walk)
+    target_known = predicates.target in known.room
+    first = f": your hands are full, {'deliver' if target_known else f'find {plain(predicates.target)}'} first"
+    full = first if len(known.hands.get(agent, ())) > 1 else ""
+    yield f"You are {agent}{scene.where(agent)} and hold {scene.held(agent)}{full}."
+    yield "After each place: the estimated steps of your walk there; taking, opening or putting is 1 more."
     for room in known.rooms:
-        yield from _room(room, known, agent)
-    for teammate in (name for name in known.hands if name != agent):
-        where = known.at.get(teammate)
-        seen = f", last seen at step {known.last[teammate]}" if teammate in known.last else ""
-        place = "somewhere else" if where is None else f"in {where}"
-        yield f"{teammate} is {place} and holds {_listed(known.hands[teammate]) or 'nothing'}{seen}."
-    yield from describe_history(view, "step")
+        yield from scene.room(room)
+    rest = [entity for entity in scene.entities if known.room_of(entity) not in known.rooms]
+    if rest:
+        yield f"Room not known: {', '.join(map(scene.entity, rest))}."
+    if not target_known:
+        yield f"{plain(predicates.target)}: not found yet."
+    for teammate in predicates.names.team:
+        if teammate != agent:
+            yield scene.teammate(teammate)
 
 
-def _listed(things: Sequence[Entity]) -> str:
-    return " and ".join(map(str, things))
+class _Scene:
+    """The words for what an agent knows, see ``describe``."""
+
+    def __init__(
+        self,
+        agent: AgentId,
+        t: int,
+        facts: Facts,
+        known: Known,
+        predicates: Predicates,
+        walk: Callable[[Entity], int],
+    ) -> None:
+        self._agent, self._known, self._walk = agent, known, walk
+        self._target = predicates.target
+        self._ages = Ages(facts, t)
+        held = {thing for things in known.hands.values() for thing in things}
+        subjects = {*known.points, *known.opened, *known.room, *known.places}
+        self.entities = sorted(
+            (
+                entity
+                for entity in subjects
+                if isinstance(entity, Entity) and entity not in known.rooms and entity not in held
+            ),
+            key=attrgetter("id", "kind"),
+        )
+
+    def where(self, who: AgentId) -> str:
+        """Return where an agent is, as far as is known."""
+        room, point = self._known.at.get(who), self._known.points.get(who)
+        at = "" if point is None else f" at {_spot(point)}"
+        return f"{at}{'' if room is None else f' in {plain(room)}'}" or " in a place unknown"
+
+    def held(self, who: AgentId) -> str:
+        """Return what an agent holds."""
+        things = self._known.hands.get(who, ())
+        return listed([*map(plain, things)]) if things else "nothing"
+
+    def teammate(self, who: AgentId) -> str:
+        """Return what is known of a teammate, each with its age."""
+        if who not in self._known.hands:
+            return f"{who}: you do not know where."
+        place, hold = self._ages.of(who, "AT", "POSITION"), self._ages.of(who, "HOLD")
+        left = ", left since" if who in self._known.points and who not in self._known.at else ""
+        apart = f" ({ago(hold)})" if self._known.hands[who] and hold != place else ""
+        if not place:
+            return f"{who}:{self.where(who)}, holding {self.held(who)}{apart}."
+        hands = f"held {self.held(who)} then{apart}" if self._known.hands[who] else "holds nothing that you know of now"
+        return f"{who}, seen {ago(place)}:{self.where(who)}{left}; {hands}."
+
+    def room(self, room: Entity) -> Iterator[str]:
+        """Yield what is known of a room: how well it was looked at, its containers, what else is there."""
+        known = self._known
+        explored = {"all": "explored", "part": "explored in part"}.get(known.explored.get(room, ""), "not explored")
+        here, age = known.at.get(self._agent) == room, self._ages.of(room, "EXPLORED")
+        way = "you are here" if here else count(self._walk(room), "step")
+        yield f"{plain(room)} ({way}): {explored}{f', last seen {ago(age)}' if age else ''}."
+        inside = [entity for entity in self.entities if known.room_of(entity) == room]
+        full = {holder for relation, holder in known.places.values() if relation == "INSIDE"}
+        groups = {
+            "closed containers": [entity for entity in inside if known.opened.get(entity) is False],
+            "open": [entity for entity in inside if known.opened.get(entity) and entity in full],
+            "open, nothing of use in it": [
+                entity for entity in inside if known.opened.get(entity) and entity not in full
+            ],
+            "also there": [entity for entity in inside if entity not in known.opened],
+        }
+        for words, entities in groups.items():
+            if entities:
+                yield f"- {words}: {', '.join(self.entity(entity, age) for entity in entities)}."
+
+    def entity(self, entity: Entity, age: int = 0) -> str:
+        """Return what is known of something: where it lies, steps to it, its age if this is not ``age``."""
+        known = self._known
+        relation, holder = known.places.get(entity, ("IN", entity))
+        on = "" if relation == "IN" else f" {_IN[relation]} {plain(holder)}"
+        at = f" {_spot(known.points[entity])}" if entity in known.points else ""
+        way = "in reach" if entity in known.near.get(self._agent, ()) else self._walk(entity)
+        own = self._ages.of(entity, "IN", "INSIDE", "ON", "STATE")
+        seen = f" (seen {ago(own)})" if own != age else ""
+        return f"{plain(entity)}{' (the target)' if entity == self._target else ''}{on}{at} {way}{seen}"
 
 
-def _room(room: Entity, known: Known, agent: AgentId) -> Iterator[str]:
-    """Yield what is known of a room: how well it was looked at, what lies in the open, its containers."""
-    if known.explored.get(room) is None:
-        yield f"{room}: not explored."
-    else:
-        here = " You are here." if known.at.get(agent) == room else ""
-        yield f"{room}: {'explored' if known.explored[room] == 'all' else 'explored in part'}.{here}"
-    for entity in sorted((thing for thing, at in known.room.items() if at == room), key=lambda thing: thing.id):
-        seen = f", last seen at step {known.last[entity]}" if entity in known.last else ""
-        relation, holder = known.places.get(entity, ("IN", room))
-        where = f" on {holder}" if relation == "ON" else ""
-        state = "" if entity not in known.opened else ", open" if known.opened[entity] else ", closed"
-        inside = [str(thing) for thing, place in known.places.items() if place == ("INSIDE", entity)]
-        holds = f", with {' and '.join(inside)} inside" if inside else ""
-        yield f"- {entity}{where}{state}{holds}{seen}"
+def _spot(point: Cell) -> str:
+    return f"({point[0]}, {point[1]})"

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from teamworld.language import Action, AgentId, Entity, Fact, Facts
+from teamworld.language import Action, AgentId, Entity, Fact, Facts, plain
 from teamworld.seeding import generator
 from teamworld.worlds.base.executor import Result
 from teamworld.worlds.base.indistinguishable_pair import IndistinguishablePair
@@ -22,7 +22,6 @@ from teamworld.worlds.contract import WAIT, Goal, GoalEvent, Outcome, StepResult
 from teamworld.worlds.household import drawing_data, physics
 from teamworld.worlds.household.domain import HouseholdDomain
 from teamworld.worlds.household.homes.floor_plan import NUMBERS
-from teamworld.worlds.household.homes.furnishing import TASKS
 from teamworld.worlds.household.homes.home import Episode, NodeId, Point
 from teamworld.worlds.household.homes.official_episodes import fingerprint
 from teamworld.worlds.household.homes.placement import Rule
@@ -30,9 +29,10 @@ from teamworld.worlds.household.levels import LEVELS as LEVELS
 from teamworld.worlds.household.levels import ROOMS, HomeOptions, episode
 from teamworld.worlds.household.observe import TEAM, Names, SightMemory, facts_of, truth
 from teamworld.worlds.household.pathfinding import Floor
-from teamworld.worlds.household.skills import Skill
+from teamworld.worlds.household.skills import EXPLANATIONS, Skill
 from teamworld.worlds.household.starting_places import check_starts, starting_places
 from teamworld.worlds.household.state import Rules
+from teamworld.worlds.household.text import tell_rules, tell_task
 
 DEFAULT_LEVEL = "dev"
 SUMMARY = "find things in a home and bring them to a table, fridge or dishwasher (the C-WAH benchmark)"
@@ -75,22 +75,6 @@ OPTIONS = HouseholdOptions
 STYLE = drawing_data.STYLE
 
 
-def _task(episode: Episode, sight: str) -> str:
-    """Return the task in words."""
-    nodes, needs = episode.home.nodes, episode.needs
-    target = needs[0].target
-    on = "on" if needs[0].relation == "ON" else "in"
-    things = ", ".join(f"{need.number} x {need.name}" for need in needs)
-    title = TASKS[episode.task].title if episode.task in TASKS else episode.task
-    see = "your own room only" if sight == "room" else "only what is ahead of you, in other rooms through their doors"
-    return (
-        f"{title[0].upper()}{title[1:]}: put {things} {on} {Entity(nodes[target].name, target)}. Any thing of the "
-        f"class counts. You see {see}, and nothing in closed containers. You have two hands. A step is a metre of "
-        "walking, or one thing taken, put or opened. Things lie in containers or in the open, in any room; nobody "
-        "is told where."
-    )
-
-
 class Change(NamedTuple):
     """One step: where agents stood before it, and what happened."""
 
@@ -104,7 +88,7 @@ class HouseholdWorld(FactsWorld[HouseholdDomain, Skill, Change]):
     Args:
         given: The task and the home.
         level: The name of the level, for the record.
-        horizon: Ticks after which the episode ends.
+        horizon: Steps after which the episode ends.
         options: See ``HouseholdOptions``.
     """
 
@@ -115,18 +99,20 @@ class HouseholdWorld(FactsWorld[HouseholdDomain, Skill, Change]):
         self._floor = Floor(start.home)
         team = TEAM[: options.agents]
         self._names = Names(start, team)
+        domain = HouseholdDomain(self._names, self._rules, options.primitives)
         spec = WorldSpec(
             world="household",
             level=level,
             agents=team,
             kinds=dict.fromkeys(team, "person"),
             horizon=horizon,
-            task=_task(start, options.sight),
+            task=tell_task(domain.predicates, horizon),
+            rules=tell_rules(domain.predicates, self._rules),
             memory="agent",
             options=options.model_dump(mode="json"),
             static=drawing_data.static(start),
         )
-        super().__init__(spec, HouseholdDomain(self._names, self._rules, options.primitives), options.feedback)
+        super().__init__(spec, domain, options.feedback)
 
     @property
     def entities(self) -> tuple[Entity, ...]:
@@ -188,7 +174,21 @@ class HouseholdWorld(FactsWorld[HouseholdDomain, Skill, Change]):
         done = change.happened.done[self._names.number(agent)]
         result = skill.result(done, self._state, self._memories[agent])
         is_spatial = result.reason in ("contested", "held", "no_way")
-        return result._replace(constraint="spatial" if is_spatial else None)
+        why = self._explain(agent, result.reason, done.act, change)
+        return result._replace(reason=why, constraint="spatial" if is_spatial else None)
+
+    def _explain(self, agent: AgentId, reason: str, act: physics.PrimitiveAction, change: Change) -> str:
+        """Return a reason with what it means, of whom and what the agent has seen."""
+        if not reason:
+            return ""
+        names, memory, number = self._names, self._memories[agent], act.onto or act.target
+        thing = "it" if number not in names.watched else plain(names.watched[number])
+        if reason == "contested":
+            return f"contested: {names.name(change.happened.contested[act.target])} was faster"
+        holders = (who for who, met in memory.met.items() for held in met.held if held.id == number)
+        if reason == "held":
+            return f"held: {thing} is in the hands of {next(holders, 'somebody')}"
+        return f"{reason}: {EXPLANATIONS[reason].format(thing=thing)}"
 
     def conclude(self, change: Change) -> StepResult:
         """Return progress and score."""

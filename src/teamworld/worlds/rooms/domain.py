@@ -6,15 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from teamworld.errors import UserError
-from teamworld.language import Action, ActionSchema, AgentId, Cell, Facts, GoalId, Plan, show
+from teamworld.language import Action, ActionSchema, AgentId, Cell, Facts, GoalId, Plan, plain
 from teamworld.worlds.base.beliefs import is_cell
-from teamworld.worlds.base.domain import StateDomain, describe_history, describe_recall
+from teamworld.worlds.base.domain import StateDomain
 from teamworld.worlds.base.scripted_team import pool_facts
 from teamworld.worlds.contract import WAIT, Goal, ImpossibleFacts, View
 from teamworld.worlds.rooms.beliefs import RoomsBeliefs
 from teamworld.worlds.rooms.facts import RELATIONS, door, item, list_facts, read_state
 from teamworld.worlds.rooms.skills import MEASURES, PATIENCE, cell_of, list_schemas, number_of
 from teamworld.worlds.rooms.state import SPEED, House, Item, State, distances
+from teamworld.worlds.rooms.text import describe, tell_goal
 
 #: Whoever has nothing to do keeps this far from fire, in steps.
 SAFE = 3
@@ -68,19 +69,12 @@ class RoomsDomain(StateDomain[State]):
         return list_schemas(self.kinds[agent], self.house, tuple(self.read(facts).items))
 
     def describe(self, view: View) -> Iterator[str]:
-        """Yield the lines of a view in words."""
-        house, (rows, columns) = self.house, self.house.size
-        yield (
-            f"Tick {view.t} of {view.t + view.steps_left}. Cells are (row, column), {rows} x {columns} of them. "
-            f"There are {house.rooms} rooms in a row, doors at {', '.join(map(show, house.doors))}, and the table at "
-            f"{show(house.table)}."
-        )
-        smoke = "" if view.is_able else ", overcome by the smoke"
-        at = show(self.read(view.known).place(view.agent))
-        yield f"You are {view.agent}, a {view.kind}, at {at}{smoke}. You see your own room only."
-        yield from (f"{fact}." for fact in view.facts if fact.subject != view.agent or fact.predicate == "HOLD")
-        yield from describe_recall(view)
-        yield from describe_history(view)
+        """Yield the lines of a situation in words."""
+        return describe(view, self.read(view.known), self.house, self.kinds)
+
+    def describe_goal(self, goal: Goal, agent: AgentId, facts: Facts) -> str:
+        """Return what a goal lacks, and the steps that it takes the agent."""
+        return tell_goal(goal, agent, self.kinds[agent], self.read(facts), self.house)
 
     # ---- goals and options
 
@@ -212,21 +206,21 @@ class RoomsDomain(StateDomain[State]):
         """Return why an action's preconditions do not hold."""
         verb, number, held, at = action.verb, number_of(action), state.held(agent), state.place(agent)
         if agent in state.overcome and action != WAIT:
-            return "overcome: the smoke"
+            return "overcome: smoke, for a few steps"
         if verb == "go" and not self._can_go(agent, cell_of(action), state):
             return _NO_WAY
         if verb == "open" and (number not in state.shut or at not in self.house.beside(self.house.doors[number])):
             return "not_beside: stand beside a door that is shut"
         if verb == "drop" and held is None:
-            return "empty_hands"
+            return "empty_hands: you hold nothing"
         if verb == "bring" and held != number:
-            return "not_held"
+            return f"not_held: lift {plain(item(number or 0))} first"
         if verb == "bring" and not self._can_go(agent, self.house.table, state):
             return _NO_WAY
         if verb != "lift" or number is None:
             return ""
         if held is not None:
-            return "full_hands"
+            return f"full_hands: you hold {plain(item(held))}"
         thing = state.items[number]
         if thing.state != "free" or thing.cell is None:
             return f"gone: {thing.state if thing.state != 'free' else 'nobody knows where it is'}"
@@ -254,7 +248,7 @@ class RoomsDomain(StateDomain[State]):
         return replace(state, agents=agents, items=items)
 
     def estimate_steps(self, agent: AgentId, action: Action, facts: Facts) -> int:
-        """Return the estimated ticks of an action, at least 1; 1 where its arguments do not fit its schema."""
+        """Return the estimated steps of an action, at least 1; 1 where its arguments do not fit its schema."""
         at, first = self.read(facts).place(agent), action.args[0] if action.args else None
         if action.verb == "go" and isinstance(first, tuple):
             return max(1, -(-distances(self.house, first, frozenset()).get(at, 1) // SPEED[self.kinds[agent]]))

@@ -9,12 +9,12 @@ from typing import Literal, NamedTuple
 from teamworld.language import AgentId, Cell
 from teamworld.worlds.rooms.state import House, Item, State
 
-#: Ticks that a cell burns, and ticks for which smoke overcomes whoever stands beside a cell that catches fire.
+#: Steps that a cell burns, and steps for which smoke overcomes whoever stands beside a cell that catches fire.
 BURNS, OVERCOME = 6, 2
 
 
 class Primitive(NamedTuple):
-    """What one agent tries in one tick."""
+    """What one agent tries in one step."""
 
     verb: Literal["stay", "go", "lift", "put", "open"] = "stay"
     path: tuple[Cell, ...] = ()
@@ -68,7 +68,7 @@ def step(state: State, house: House, tried: Mapping[AgentId, Primitive], catches
 
 
 def lifters(state: State, acts: Mapping[AgentId, Primitive], number: int) -> tuple[AgentId, ...]:
-    """Return who tries to lift an item in this tick where it lies, hands free."""
+    """Return who tries to lift an item in this step where it lies, hands free."""
     cell = state.items[number].cell
     trying = (agent for agent, act in acts.items() if act.verb == "lift" and act.target == number)
     return tuple(agent for agent in trying if state.agents[agent] == cell and state.held(agent) is None)

@@ -1,4 +1,4 @@
-"""The actions: parameters in words, and how each becomes one primitive a tick until it is done or has failed.
+"""The actions: parameters in words, and how each becomes one primitive a step until it is done or has failed.
 
 A skill steers by what its agent knows; whether it is done is judged by the truth.
 """
@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from teamworld.language import Action, ActionSchema, AgentId, Cell, Entity, Measures, Param
+from teamworld.language import Action, ActionSchema, AgentId, Cell, Entity, Measures, Param, plain
 from teamworld.worlds.base.domain import COMMON_SCHEMAS
 from teamworld.worlds.base.executor import DONE, RUNNING, Result
+from teamworld.worlds.base.words import listed
 from teamworld.worlds.rooms.facts import door, item
 from teamworld.worlds.rooms.physics import STAY, Primitive
-from teamworld.worlds.rooms.state import SPEED, House, State, distances
+from teamworld.worlds.rooms.state import SPEED, House, Item, State, distances
 
-#: Ticks that ``lift`` and ``bring`` wait for a partner, unless told otherwise.
+#: Steps that ``lift`` and ``bring`` wait for a partner, unless told otherwise.
 PATIENCE: Final = 8
 MEASURES: Final[Measures] = {
     **{"go": (None,), "lift": (None, None), "bring": (None, None), "drop": (), "open": (None,)},
@@ -30,24 +31,37 @@ def list_schemas(kind: str, house: House, known: tuple[int, ...]) -> tuple[Actio
     place, doors = Param("place", "cell", size=house.size), range(len(house.doors))
     items = Param("item", "entity", tuple(map(item, known)))
     patience = Param("patience", "count", low=1, high=99, default=PATIENCE)
-    go = ActionSchema("go", (place,), "Walk to a cell, around fire and through open doors.")
+    go = ActionSchema(
+        "go",
+        (place,),
+        "Walk to a cell, around fire and through open doors.",
+        "There is a way.",
+        Action("go", (house.middle(house.rooms - 1),)),
+    )
     if kind == "scout":
         open_door = (Param("door", "entity", tuple(map(door, doors))),)
-        return go, ActionSchema("open", open_door, "From a cell beside a shut door, open it."), *COMMON_SCHEMAS
+        beside = "You stand on a cell beside the door, and it is shut."
+        return go, ActionSchema("open", open_door, "Open a door.", beside, Action("open", (door(0),))), *COMMON_SCHEMAS
+    example = (item(known[0]),) if known else None
     lift = ActionSchema(
         "lift",
         (items, patience),
-        "Where the item lies, lift it with free hands. An item of weight 2 takes two carriers who lift it in the "
-        "same tick; patience is for how many ticks to try.",
+        "Lift an item. One of weight 2 takes two carriers in the same step; patience is for how many steps to try.",
+        "You are on its cell, with free hands.",
+        example and Action("lift", example),
     )
     bring = ActionSchema(
         "bring",
         (items, patience),
-        "Carry the item in your hands to the table and put it there. Two carriers must both bring what they hold "
-        "together; patience is for how many ticks to wait for the other.",
+        "Carry an item to the table and put it there. Of weight 2, both carriers bring it; patience is for how many "
+        "steps to wait for the other.",
+        "You hold it, and there is a way.",
+        example and Action("bring", example),
     )
-    drop = ActionSchema("drop", (), "Put down what you hold; on the table it is delivered.")
-    return go, lift, bring, drop, *COMMON_SCHEMAS
+    drop = ActionSchema(
+        "drop", (), "Put down what you hold; on the table it is delivered.", "You hold something.", Action("drop")
+    )
+    return go, lift, bring, drop, *COMMON_SCHEMAS  # fmt: skip
 
 
 def cell_of(action: Action) -> Cell:
@@ -75,10 +89,10 @@ class Skill:
     start: int
     spent: int = 0
     stuck: int = 0
-    """Ticks in a row without getting on."""
+    """Steps in a row without getting on."""
 
     def primitive(self, known: State, house: House) -> Primitive:
-        """Return what to try in this tick."""
+        """Return what to try in this step."""
         verb, number = self.action.verb, number_of(self.action)
         if verb == "go":
             return self._toward(cell_of(self.action), known, house)
@@ -100,7 +114,7 @@ class Skill:
         return Primitive("go", tuple(path))
 
     def result(self, before: State, after: State) -> Result:
-        """Judge the tick that has just gone by; the agent is still there."""
+        """Judge the step that has just gone by; the agent is still there."""
         self.spent += 1
         at = after.agents[self.agent]
         self.stuck = 0 if before.agents[self.agent] != at else self.stuck + 1
@@ -108,19 +122,35 @@ class Skill:
         if verb == "go":
             if at == cell_of(self.action):
                 return DONE
-            return Result("failed", "no_way", "spatial") if self.stuck >= PATIENCE else RUNNING
+            return (
+                Result("failed", f"no_way: not a step on for {PATIENCE} steps", "spatial")
+                if self.stuck >= PATIENCE
+                else RUNNING
+            )
         if verb == "talk":
             return DONE if self.spent >= int(str(self.action.args[0])) else RUNNING
         if verb == "open":
-            return DONE if number not in after.shut else Result("failed", "not_beside", "spatial")
+            return (
+                DONE
+                if number not in after.shut
+                else Result("failed", "not_beside: the door is shut and not beside you", "spatial")
+            )
         if verb == "drop" or number is None:
             return DONE
         thing, patience = after.items[number], int(str(self.action.args[1]))
         if verb == "bring" and thing.state == "delivered":
             return DONE
         if self.agent in thing.holders:
+            alone = "timeout: who holds it with you does not come along"
             late = verb == "bring" and self.stuck >= patience
-            return DONE if verb == "lift" else Result("failed", "timeout", "temporal") if late else RUNNING
+            return DONE if verb == "lift" else Result("failed", alone, "temporal") if late else RUNNING
         if verb == "bring" or thing.state != "free" or thing.cell != at:
-            return Result("failed", "gone", "dependency")
-        return Result("failed", "timeout", "participation") if self.spent >= patience else RUNNING
+            return Result("failed", f"gone: {plain(item(number))} is {_fate(thing, at)}", "dependency")
+        few = f"timeout: {thing.weight} carriers must lift it in the same step, there were fewer"
+        return Result("failed", few, "participation") if self.spent >= patience else RUNNING
+
+
+def _fate(thing: Item, at: Cell) -> str:
+    """Return where a thing is in place of an agent's hands."""
+    held = f"held by {listed(thing.holders)}" if thing.holders else "put down"
+    return thing.state if thing.state in ("delivered", "lost") else held if thing.cell == at else "not here any more"

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from teamworld.language import AgentId, Cell
 from teamworld.worlds.contract import ImpossibleFacts
 
-#: Cells that each kind of agent goes in a tick.
+#: Cells that each kind of agent goes in a step.
 SPEED: Mapping[str, int] = {"carrier": 1, "scout": 2}
 
 
@@ -100,11 +100,11 @@ class State:
     shut: frozenset[int] = frozenset()
     """Doors that are shut."""
     fire: Mapping[Cell, int] = field(default_factory=dict)
-    """Burning cells, and for how many more ticks (0 in beliefs: nobody sees that)."""
+    """Burning cells, and for how many more steps (0 in beliefs: nobody sees that)."""
     ash: frozenset[Cell] = frozenset()
     """Cells that have burnt out; they do not burn again."""
     overcome: Mapping[AgentId, int] = field(default_factory=dict)
-    """Agents that the smoke has overcome, and for how many more ticks they cannot act."""
+    """Agents that the smoke has overcome, and for how many more steps they cannot act."""
     unseen: frozenset[int] = frozenset()
     """In beliefs: rooms that the believer has never seen."""
 

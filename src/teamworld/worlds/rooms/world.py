@@ -23,15 +23,10 @@ from teamworld.worlds.rooms.levels import LEVELS as LEVELS
 from teamworld.worlds.rooms.levels import Instance, instance
 from teamworld.worlds.rooms.skills import Skill
 from teamworld.worlds.rooms.state import State, distances
+from teamworld.worlds.rooms.text import tell_rules, tell_task
 
 STEP_LIMIT, DEFAULT_LEVEL = 120, "two"
 SUMMARY = "carry things through rooms to a table, alone or together, past a fire (the tutorial's world)"
-_TASK = (
-    "Bring all things to the table in the last room. A thing of weight 2 takes two carriers who lift it in the same "
-    "tick and bring it together. Scouts are fast and open doors. You see your own room only; a board in each room "
-    "shows what was delivered and which doors are shut. Fire spreads from cell to cell. It takes agents and things; "
-    "its smoke overcomes whoever is near."
-)
 
 
 class RoomsOptions(BaseModel):
@@ -40,7 +35,7 @@ class RoomsOptions(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     spread: float = Field(default=0.12, ge=0, le=1)
-    """Probability that a cell beside fire catches fire in a tick."""
+    """Probability that a cell beside fire catches fire in a step."""
 
 
 OPTIONS = RoomsOptions
@@ -60,7 +55,7 @@ class RoomsWorld(FactsWorld[RoomsDomain, Skill, Change]):
     Args:
         placed: Where everything is at the start.
         level: The name of the level, for the record.
-        horizon: Ticks after which the episode ends.
+        horizon: Steps after which the episode ends.
         options: See ``RoomsOptions``.
     """
 
@@ -75,7 +70,8 @@ class RoomsWorld(FactsWorld[RoomsDomain, Skill, Change]):
             agents=tuple(placed.kinds),
             kinds=placed.kinds,
             horizon=horizon,
-            task=_TASK,
+            task=tell_task(placed.state, placed.doors, horizon),
+            rules=tell_rules(house, placed.kinds, placed.state, placed.doors, options.spread),
             memory="agent",
             options=options.model_dump(),
             static=static,
@@ -130,10 +126,10 @@ class RoomsWorld(FactsWorld[RoomsDomain, Skill, Change]):
     def judge(self, agent: AgentId, skill: Skill, change: Change) -> Result:
         """Return how a running action stands after the step."""
         if agent in change.gone:
-            return Result("failed", change.gone[agent])
+            return Result("failed", f"{change.gone[agent]}: it stood in fire")
         result = skill.result(change.before, self._state)
         is_overcome = result.status == "running" and agent in self._state.overcome
-        return Result("failed", "overcome") if is_overcome else result
+        return Result("failed", "overcome: smoke, for a few steps") if is_overcome else result
 
     def conclude(self, change: Change) -> StepResult:
         """Return what the step did to the goals; let agents look."""

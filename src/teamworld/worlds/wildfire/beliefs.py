@@ -62,8 +62,8 @@ NEAR: Final = 4.0
 ONE_POUR: Final = 9
 
 #: What only walkers do, and goals that only walkers go for.
-_WORKING: Final = frozenset({"cut", "cut_all", "fell", "clear_to", "spray", "spray_at", "pick_up", "drop_off"})
-_ON_FOOT: Final = frozenset({"move_to", "clear_to", "fell"})
+_WORKING: Final = frozenset({"cut", "cut_all", "fell", "cut_line", "spray", "spray_at", "pick_up", "drop_off"})
+_ON_FOOT: Final = frozenset({"move_to", "cut_line", "fell"})
 _WALKED: Final = frozenset({"cut", "rescue", "guard"})
 _POURS: Final = frozenset({"spray", "spray_at", "release"})
 
@@ -230,7 +230,7 @@ class WildfireBeliefs:
             return SAFETY
         if any(self._is_drop_on_friends(*pair, state) for pair in pairs):
             return SAFETY
-        if {first.action.verb, second.action.verb} & {"wait", "talk"}:
+        if {first.action.verb, second.action.verb} & {"wait", "idle", "talk"}:
             return 0.0
         twice = self._is_duplicate(first, second, state, goals) or any(self._is_unmatched(*pair) for pair in pairs)
         return float(min(first.steps, second.steps)) if twice else 0.0
@@ -269,7 +269,7 @@ class WildfireBeliefs:
             return self._waiting(state) <= SEATS
         if aim is None or aim != _aim(second) or len(verbs) > 1:
             return False
-        if verbs & {"move_to", "clear_to"}:
+        if verbs & {"move_to", "cut_line"}:
             return True
         if isinstance(aim, str):
             return self._mission.kinds.get(aim) == "firefighter"

@@ -3,23 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from math import dist
 from typing import TypeAlias
 
 from teamworld.errors import UserError
-from teamworld.language import Action, ActionSchema, AgentId, Entity, Facts, GoalId, Measures, Plan, Relation
+from teamworld.language import (
+    Action,
+    ActionSchema,
+    AgentId,
+    Entity,
+    Facts,
+    GoalId,
+    Measures,
+    Plan,
+    Relation,
+    plain,
+    show,
+)
 from teamworld.worlds.base.domain import check_form
 from teamworld.worlds.base.executor import complete_action
 from teamworld.worlds.contract import POSSIBLE, WAIT, Domain, Goal, ImpossibleFacts, Option, Verdict, View
 from teamworld.worlds.wildfire import heuristic
 from teamworld.worlds.wildfire.beliefs import WildfireBeliefs
 from teamworld.worlds.wildfire.candidate_plans import candidate_plans, go_to
+from teamworld.worlds.wildfire.firebreaks import firebreak
+from teamworld.worlds.wildfire.goal_text import goal_text
 from teamworld.worlds.wildfire.goals import goals_in
 from teamworld.worlds.wildfire.skills import (
+    IDLE,
     MEASURES,
     cell_of,
     estimate_ticks,
     expected_state,
+    explain,
     is_near,
     schemas,
     thing_of,
@@ -27,6 +44,7 @@ from teamworld.worlds.wildfire.skills import (
 from teamworld.worlds.wildfire.state import SEATS, TANK
 from teamworld.worlds.wildfire.symbolic_state import (
     BOARDING_REACH,
+    DROP_REACH,
     RELATIONS,
     SPRAY_REACH,
     WALKERS,
@@ -44,7 +62,6 @@ ZONE = Entity("zone", 0)
 
 #: Options name at most so many things of a sort, the nearest.
 FEW = 12
-NO_FIRE_NEAR = "not_near: no fire within three cells"
 
 
 class WildfireDomain(Domain):
@@ -118,7 +135,8 @@ class WildfireDomain(Domain):
         for action, goal in (*proposals, *self._searching(agent, state), (WAIT, None)):
             if action not in options and self.check_now(agent, action, facts).ok:
                 options[action] = goal
-        return [Option(act, goal, estimate_ticks(agent, act, self.mission, state)) for act, goal in options.items()]
+        listed = [Option(act, goal, estimate_ticks(agent, act, self.mission, state)) for act, goal in options.items()]
+        return sorted(listed, key=lambda option: (option.action == WAIT, option.goal is None, option.steps))
 
     def _open(self, state: SymbolicState, *kinds: str) -> list[tuple[Goal, Entity]]:
         """Return the open goals of some kinds, with what they are about."""
@@ -128,10 +146,9 @@ class WildfireDomain(Domain):
     def _on_foot(self, agent: AgentId, state: SymbolicState) -> Iterator[Proposal]:
         body = state.agents[agent]
         for goal, thing in self._nearest_cuts(agent, state):
-            if any(spot.at == body.at for spot in state.spots(thing)):
+            yield Action("fell", (thing,)), goal.id
+            if len(state.spots(thing)) > 1 and any(spot.at == body.at for spot in state.spots(thing)):
                 yield Action("cut_all"), goal.id
-                yield from ((Action("cut", (count,)), goal.id) for count in range(1, (body.trees or 1)))
-            yield go_to(thing), goal.id
         for goal, cluster in self._open(state, "rescue", "guard"):
             members = state.members(cluster.id)
             if body.holds in members:
@@ -142,27 +159,39 @@ class WildfireDomain(Domain):
                 if state.nearest_free(body.at, self.mission.lift_reach) in members:
                     yield Action("pick_up"), goal.id
                 yield go_to(cluster), goal.id
+                free = [
+                    (dist(body.at, person.at), number)
+                    for number, person in members.items()
+                    if person.state == "free" and person.at is not None
+                ]
+                yield from ((go_to(Entity("civilian", number)), goal.id) for _, number in sorted(free)[1:FEW])
+            if state.place(cluster, body.at) is None:
+                for plan in candidate_plans(self.mission, state, agent, goal):
+                    yield from ((act, goal.id) for act in plan[:1] if act.verb == "move_to")
         for goal, zone in self._open(state, "transport"):
             yield go_to(zone), goal.id
             yield from ((go_to(helicopter), goal.id) for helicopter in self.mission.present(state, "helicopter"))
-        yield from self._fighting(agent, state, "spray_at")
-        fires = self._open(state, "suppress")
-        if fires and body.trees:
-            yield Action("cut_all"), fires[0][0].id
-        for goal, _ in fires:
-            for plan in candidate_plans(self.mission, state, agent, goal):
-                yield from [(act, goal.id) for act in plan if act.verb == "move_to"][:1]
+        if self.mission.pours:
+            yield from self._fighting(agent, state, "spray_at")
+        yield from self._ring(agent, state)
 
     def _driving(self, agent: AgentId, state: SymbolicState) -> Iterator[Proposal]:
         at = state.agents[agent].at
         for goal, thing in self._nearest_cuts(agent, state):
-            yield go_to(thing), goal.id
+            yield Action("fell", (thing,)), goal.id
             left = state.uncut(thing)
-            if left and at in (spot.at for spot in state.spots(thing)):
-                yield Action("clear_to", (max(left, key=lambda cell: (dist(cell, at), cell)),)), goal.id
-        for goal, _ in self._open(state, "suppress"):
+            if len(left) > 1 and at in (spot.at for spot in state.spots(thing)):
+                yield Action("cut_line", (max(left, key=lambda cell: (dist(cell, at), cell)),)), goal.id
+        yield from self._ring(agent, state)
+
+    def _ring(self, agent: AgentId, state: SymbolicState) -> Iterator[Proposal]:
+        """Yield where an agent could begin to cut a ring round a fire, and what it could cut from where it stands."""
+        for goal, fire in self._open(state, "suppress"):
             for plan in candidate_plans(self.mission, state, agent, goal):
-                yield from ((act, goal.id) for act in plan if act.verb in ("move_to", "clear_to"))
+                yield from ((act, goal.id) for act in plan[:1] if act.verb in ("move_to", "cut_line"))
+            ring = firebreak(self.mission, state, fire.id)
+            if ring is not None and state.agents[agent].at in ring.uncut:
+                yield Action("cut_all"), goal.id
 
     def _flying(self, agent: AgentId, state: SymbolicState) -> Iterator[Proposal]:
         for goal, fire in self._open(state, "scout"):
@@ -173,17 +202,22 @@ class WildfireDomain(Domain):
             return
         flights = self._open(state, "transport", "suppress")
         goal_id = flights[0][0].id if flights else None
-        yield Action("set_down"), goal_id
-        yield Action("take_aboard"), goal_id
+        if self.mission.agents("firefighter"):
+            yield Action("set_down"), goal_id
+            yield Action("take_aboard"), goal_id
         for goal, zone in self._open(state, "transport"):
             yield go_to(zone), goal.id
             yield from ((go_to(name), goal.id) for name in self.mission.present(state, "firefighter")[:FEW])
-        yield from self._fighting(agent, state, "release")
+        if self.mission.pours:
+            yield from self._fighting(agent, state, "release")
 
     def _fighting(self, agent: AgentId, state: SymbolicState, pour: str) -> Iterator[Proposal]:
         """Yield what water is good for."""
         for goal, fire in self._open(state, "suppress"):
-            yield Action(pour, () if pour == "release" else (fire,)), goal.id
+            if pour == "spray_at":
+                yield Action(pour, (fire,)), goal.id
+            elif any(dist(cell, state.agents[agent].at) <= DROP_REACH for cell in state.fires[fire.id].cells):
+                yield Action(pour), goal.id
             yield Action("refill"), goal.id
             if state.agents[agent].water < TANK:
                 yield from ((go_to(Entity("water", number)), goal.id) for number in state.water)
@@ -195,7 +229,7 @@ class WildfireDomain(Domain):
         search = "search" if self._open(state, "search") else None
         for number in sorted(state.unseen, key=lambda n: (dist(state.sectors[n], at), n))[:FEW]:
             yield go_to(Entity("sector", number)), search
-        for plan in list(candidate_plans(self.mission, state, agent, None))[:1]:
+        for plan in islice(candidate_plans(self.mission, state, agent, None), 1):
             yield from ((act, None) for act in plan if act.verb == "move_to")
 
     def _nearest_cuts(self, agent: AgentId, state: SymbolicState) -> list[tuple[Goal, Entity]]:
@@ -206,6 +240,10 @@ class WildfireDomain(Domain):
             return (1e9 if place is None else dist(place, at), pair[0].id)
 
         return sorted(self._open(state, "cut"), key=rank)[:FEW]
+
+    def describe_goal(self, goal: Goal, agent: AgentId, facts: Facts) -> str:
+        """Return how a goal stands for an agent, in a line of words."""
+        return goal_text(goal, agent, self.mission, self._state(facts))
 
     def candidate_plans(self, goal: Goal | None, agent: AgentId, facts: Facts) -> Sequence[Plan]:
         """Return plans that make sense for a goal, at least one for each of use; without one, plans to keep clear.
@@ -233,7 +271,7 @@ class WildfireDomain(Domain):
             return verdict
         whole = complete_action(action, schemas)
         body = state.agents.get(agent)
-        if whole.verb in ("wait", "talk") or body is None:
+        if whole.verb in IDLE or body is None:
             return POSSIBLE
         if body.aboard is not None:
             return Verdict(False, f"aboard: {agent} rides {body.aboard}")
@@ -247,31 +285,38 @@ class WildfireDomain(Domain):
         if body is None or not (verdict.ok or verdict.word == "fire"):
             return verdict
         verb = action.verb
-        if verb in ("move_to", "step_toward", "clear_to") and cell_of(action) == body.at:
-            return verdict if verb == "clear_to" and body.trees else Verdict(False, "already_there")
+        if verb in ("move_to", "step_toward", "cut_line") and cell_of(action) == body.at:
+            return verdict if verb == "cut_line" and body.trees else Verdict(False, explain("already_there"))
         if verb == "go_to" and is_near(agent, thing_of(action), self.mission, state):
-            return Verdict(False, "already_there")
+            return Verdict(False, explain("already_there"))
         if verb in ("cut", "cut_all") and self.mission.careful and state.dangerous(body.at):
-            return Verdict(False, "fire: it burns beside you")
+            return Verdict(False, explain("fire"))
         if verb == "spray_at":
             place = state.place(thing_of(action), body.at)
             if place is not None and dist(place, body.at) > SPRAY_REACH:
-                return Verdict(False, NO_FIRE_NEAR)
+                return Verdict(False, explain("not_near"))
         return verdict
 
     def _obstacle(self, agent: AgentId, body: AgentState, action: Action, state: SymbolicState) -> str:
         """Return what makes an action impossible, in one of the world's words; empty if nothing does."""
         match action.verb:
             case "fell":
-                return "" if state.uncut(thing_of(action)) else "no_tree: all is cut"
+                return "" if state.uncut(thing_of(action)) else f"no_tree: all of {plain(thing_of(action))} is cut"
             case "go_to":
                 place = state.place(thing_of(action), body.at)
-                return "unknown_place: nobody knows where it is" if place is None else ""
-            case "move_to" | "clear_to":
+                return f"unknown_place: nobody knows where {plain(thing_of(action))} is" if place is None else ""
+            case "move_to" | "cut_line":
                 walks = self.mission.kinds[agent] in WALKERS and self.mission.careful
-                return "fire: it burns there, or beside it" if walks and state.dangerous(cell_of(action)) else ""
+                hot = walks and state.dangerous(cell_of(action))
+                return f"fire: it burns at {show(cell_of(action))} or beside it" if hot else ""
+        word = self._obstacle_here(agent, body, action, state)
+        return explain(word, action.verb) if word else ""
+
+    def _obstacle_here(self, agent: AgentId, body: AgentState, action: Action, state: SymbolicState) -> str:
+        """Return the word for what makes an action impossible that is done where the agent stands."""
+        match action.verb:
             case "cut" | "cut_all":
-                return "no_tree: there is none on your cell" if body.trees == 0 else ""
+                return "no_tree" if body.trees == 0 else ""
             case "pick_up":
                 if body.holds is not None:
                     return "full_hands"
@@ -292,7 +337,7 @@ class WildfireDomain(Domain):
                 near = any(other.aboard is None and dist(other.at, body.at) < BOARDING_REACH for other in on_foot)
                 return "" if near else "nobody_near"
             case "set_down":
-                return "" if state.riders(agent) else "empty: nobody is aboard"
+                return "" if state.riders(agent) else "empty"
         return ""
 
     def _pouring_obstacle(self, body: AgentState, action: Action, state: SymbolicState) -> str:
@@ -301,21 +346,21 @@ class WildfireDomain(Domain):
         if action.verb == "spray_at":
             fire = thing_of(action)
             if isinstance(fire, Entity) and state.fires[fire.id].out:
-                return "no_fire: it is out"
+                return "no_fire"
             if state.place(fire, body.at) is None:
-                return NO_FIRE_NEAR
+                return "not_near"
         return ""
 
     def predict(self, agent: AgentId, action: Action, facts: Facts) -> Facts:
         """Return what to expect after an action that succeeds, teammates playing their part."""
         state = self._state(facts)
-        if action.verb in ("wait", "talk") or agent not in state.agents or not self.check(agent, action, facts).ok:
+        if action.verb in IDLE or agent not in state.agents or not self.check(agent, action, facts).ok:
             return facts
         whole = complete_action(action, self.abilities(agent, facts))
         return expected_facts(expected_state(agent, whole, self.mission, state))
 
     def estimate_steps(self, agent: AgentId, action: Action, facts: Facts) -> int:
-        """Return the estimated timesteps of an action, at least 1; 1 where its arguments do not fit its schema."""
+        """Return the estimated steps of an action, at least 1; 1 where its arguments do not fit its schema."""
         state = self._state(facts)
         try:
             return estimate_ticks(agent, action, self.mission, state)

@@ -162,7 +162,7 @@ def _fires(mission: Mission, state: SymbolicState) -> Iterator[Goal]:
             f"fire_{number}",
             "suppress",
             Entity("fire", number),
-            features=(("part", part), ("water", "yes" if state.water else "no")),
+            features=(("part", part), *((("water", "yes" if state.water else "no"),) if mission.pours else ())),
             capacity=max(1, len(mission.agents(*_WORK["suppress"]))),
             units=0 if front.out else max(1, count),
             prerequisites=() if front.part_of is None or front.out else (f"fire_{front.part_of}",),
@@ -491,8 +491,8 @@ def find_break_too_late(static: Static, team: Team, steps: Steps) -> Iterator[Fa
     """Find cuts that were given up because the fire was there first."""
     for passage in steps:
         for agent, outcome in passage.outcomes.items():
-            late = outcome.status == "failed" and outcome.reason == "fire"
-            if late and outcome.action.verb in ("cut", "cut_all"):
+            late = outcome.status == "failed" and outcome.word == "fire"
+            if late and outcome.action.verb in ("cut", "cut_all", "cut_line"):
                 text = f"{outcome.action} given up: fire beside {agent} before the trees were cut"
                 yield _span(passage, "break-too-late", agent, text)
 

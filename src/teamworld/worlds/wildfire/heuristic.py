@@ -14,21 +14,17 @@ from typing import TYPE_CHECKING, TypeAlias
 from teamworld.language import Action, AgentId, Cell, Entity, Plan
 from teamworld.worlds.contract import WAIT
 from teamworld.worlds.wildfire.candidate_plans import (
+    Steps,
     approach,
-    candidate_plans,
     cells_around,
-    clear_run,
-    cut_cells,
-    cutters,
-    divide_cells,
-    firebreak,
     go_to,
     move_to,
     refuge,
     standby_plans,
     waiting_firefighters,
 )
-from teamworld.worlds.wildfire.skills import cells_between, estimate_ticks, spray_place
+from teamworld.worlds.wildfire.firebreaks import RATES, cutters, firebreak
+from teamworld.worlds.wildfire.skills import cells_between, estimate_ticks, is_near, spray_place
 from teamworld.worlds.wildfire.state import FIREFIGHTER, SEATS, SIGHTS, TICKS_PER_TIMESTEP
 from teamworld.worlds.wildfire.symbolic_state import (
     BOARDING_REACH,
@@ -197,12 +193,26 @@ def _look(team: _Team, agent: AgentId) -> Choice:
     hidden = {n: share for n, share in state.unseen.items() if Entity("sector", n) not in taken and share > 5}
     goal = None if team.mission.known else "search"
     if not hidden:
-        for steps in candidate_plans(team.mission, state, agent, None):
-            if steps[0].verb == "go_to":
-                return goal, steps[0]
-        return None, WAIT
+        patrol = _patrol(team, agent)
+        return (None, WAIT) if patrol is None else (goal, patrol)
     best = min(hidden, key=lambda n: (dist(state.sectors[n], at) + 20) / hidden[n])
     return goal, go_to(Entity("sector", best))
+
+
+def _patrol(team: _Team, agent: AgentId) -> Action | None:
+    """Return the way to a sector that falls to the agent, of which each of a kind has its own."""
+    state, at = team.state, team.at(agent)
+    pilots = team.mission.present(state, team.mission.kinds[agent])
+    mine = pilots.index(agent)
+    hidden = sorted(
+        state.unseen,
+        key=lambda number: (number % len(pilots) != mine, dist(state.sectors[number], at) // 8, number),
+    )
+    ways = [number for number in hidden if not is_near(agent, Entity("sector", number), team.mission, state)]
+    if not ways:  # all was seen, but what is looked for goes about
+        ways = [n for n in state.sectors if n % len(pilots) == mine and state.sectors[n] != at]
+        ways = ways[len(ways) // 2 :]
+    return go_to(Entity("sector", ways[0])) if ways else None
 
 
 def _scout(team: _Team, agent: AgentId) -> Choice:
@@ -263,7 +273,9 @@ def _search_cells(team: _Team, agent: AgentId, place: Cell) -> list[Cell]:
     if ground is None:
         return []
     taken.append(team.at(agent))
-    return sorted((cell for cell in cells_around(place, team.mission, agent) if cell not in taken), key=ground.date)
+    ways = cells_around(place, team.mission)
+    turn = team.mission.agents("firefighter").index(agent) % len(ways)
+    return sorted((cell for cell in (*ways[turn:], *ways[:turn]) if cell not in taken), key=ground.date)
 
 
 def _escape(team: _Team, agent: AgentId) -> Action | None:
@@ -372,6 +384,51 @@ def _dig(team: _Team, agent: AgentId, fire: int) -> Choice:
     return goal, *cut_cells(share[:6], team.at(agent))
 
 
+def divide_cells(
+    cells: tuple[Cell, ...], agents: list[AgentId], mission: Mission, state: SymbolicState
+) -> dict[AgentId, list[Cell]]:
+    """Divide the cells of a ring among agents: each a run of them, as long as it is quick; the nearest agent first."""
+    if not cells or not agents:
+        return {}
+    total = sum(RATES[mission.kinds[agent]] for agent in agents)
+    order = sorted(agents, key=lambda agent: (-RATES[mission.kinds[agent]], agent))
+    first = min(range(len(cells)), key=lambda k: (dist(cells[k], state.agents[order[0]].at), k))
+    turned = cells[first:] + cells[:first]
+    shares: dict[AgentId, list[Cell]] = {}
+    begun, done = 0, 0.0
+    for agent in order:
+        done += RATES[mission.kinds[agent]]
+        end = round(len(turned) * done / total)
+        shares[agent] = list(turned[begun:end])
+        begun = end
+    return shares
+
+
+def cut_cells(cells: list[Cell], at: Cell) -> Steps:
+    """Return a firefighter's plan to cut cells one after the other."""
+    steps: list[Action] = []
+    for cell in cells:
+        steps += [*(() if cell == at else (move_to(cell),)), Action("cut_all")]
+        at = cell
+    return tuple(steps)
+
+
+def clear_run(cells: list[Cell], outline: tuple[Cell, ...], at: Cell) -> Steps:
+    """Return a bulldozer's plan to clear a run of cells of a ring: to its start, then from corner to corner."""
+    first, last = outline.index(cells[0]), outline.index(cells[-1])
+    if len(cells) > 1 and (outline.index(cells[1]) - first) % len(outline) > len(outline) // 2:  # against the clock
+        outline = outline[::-1]
+        first, last = outline.index(cells[0]), outline.index(cells[-1])
+    way = [outline[k % len(outline)] for k in range(first, last + 1 + (len(outline) if last < first else 0))]
+    corners = [
+        here
+        for before, here, after in zip(way, way[1:], way[2:], strict=False)
+        if (here[0] - before[0], here[1] - before[1]) != (after[0] - here[0], after[1] - here[1])
+    ]
+    start = () if dist(way[0], at) <= 1 else (move_to(way[0]),)
+    return (*start, *(Action("cut_line", (cell,)) for cell in (*corners, way[-1])))
+
+
 def _driven(team: _Team, agent: AgentId) -> set[object]:
     """Return the cells that bulldozers are about to clear."""
     cells: set[object] = set()
@@ -380,9 +437,9 @@ def _driven(team: _Team, agent: AgentId) -> set[object]:
             continue
         at = team.at(teammate)
         for act in plan.actions:
-            if act.args and isinstance(act.args[0], tuple) and act.verb in ("move_to", "clear_to"):
+            if act.args and isinstance(act.args[0], tuple) and act.verb in ("move_to", "cut_line"):
                 end = act.args[0]
-                if act.verb == "clear_to":
+                if act.verb == "cut_line":
                     cells.update(cells_between(at, end, max(abs(end[0] - at[0]), abs(end[1] - at[1]))))
                 at = end
     return cells

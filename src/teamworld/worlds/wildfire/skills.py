@@ -1,22 +1,22 @@
-"""The macro-actions: what each kind can do, how an action becomes one primitive a timestep, what to expect of it.
+"""The macro-actions: what each kind can do, how an action becomes one primitive a step, what to expect of it.
 
 The options of CREW-Wildfire's execution module are here under words of their own; some actions name things instead of
 cells. A skill steers by what its agent knows; whether it is done is judged by the truth. An agent whose action is done
-decides in the very next timestep.
+decides in the very next step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import dist, inf
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from teamworld.errors import UserError
-from teamworld.language import Action, ActionSchema, AgentId, Cell, Entity, Measures, Param, Term
+from teamworld.language import Action, ActionSchema, AgentId, Cell, Entity, Measures, Param, Term, plain, show
 from teamworld.worlds.base.executor import DONE, RUNNING, Result
 from teamworld.worlds.contract import Constraint
-from teamworld.worlds.wildfire.kernels.agents import DRY, SEEN_BUILDING, SEEN_EXTINGUISHING, SEEN_IGNITED, WET
+from teamworld.worlds.wildfire.kernels.agents import DRY, SEEN_BUILDING, SEEN_EXTINGUISHING, SEEN_IGNITED, UNSEEN, WET
 from teamworld.worlds.wildfire.state import (
     BOARD,
     CLEAR,
@@ -33,6 +33,7 @@ from teamworld.worlds.wildfire.state import (
 )
 from teamworld.worlds.wildfire.symbolic_state import (
     BOARDING_REACH,
+    CLEARING,
     DROP_REACH,
     ON_FOOT,
     PACE,
@@ -55,86 +56,133 @@ TURNS: Final = (
     (80, 0.1736482, 0.9848078), (100, -0.1736482, 0.9848078), (130, -0.6427876, 0.7660444),
 )  # fmt: skip
 MEASURES: Final[Measures] = {
-    **{"move_to": (None,), "go_to": (None,), "step_toward": (None,), "clear_to": (None,), "fell": (None,)},
+    **{"move_to": (None,), "go_to": (None,), "step_toward": (None,), "cut_line": (None,), "fell": (None,)},
     **{"cut": (None,), "cut_all": (), "pick_up": (), "drop_off": (), "spray": (None,), "spray_at": (None,)},
-    **{"refill": (), "take_aboard": (), "set_down": (), "release": (), "wait": (), "talk": (None,)},
+    **{"refill": (), "take_aboard": (), "set_down": (), "release": (), "wait": (), "idle": (None,), "talk": (None,)},
 }
+#: What leaves the agent and the world as they are.
+IDLE: Final = ("wait", "idle", "talk")
 Command: TypeAlias = tuple[int, int, int]
 STAY: Command = (STOP, 0, 0)
 
 
 def schemas(kind: str, mission: Mission, state: SymbolicState) -> tuple[ActionSchema, ...]:
-    """Return what a kind of agent can do, with the things that are known."""
-    place = Param("place", "cell", size=(mission.size, mission.size))
-    fires = tuple(Entity("fire", number) for number in state.fires)
-    trees = [Entity("target", number) for number, spot in state.targets.items() if spot.line is None]
-    trees += state.lines
-    numbers = {
-        "zone": () if state.zone is None else (0,),
-        "water": state.water,
-        "cluster": sorted({*state.clusters, *(person.cluster for person in state.people.values())}),
-        "civilian": [number for number, person in state.people.items() if person.at is not None],
-        "sector": state.sectors,
-    }
-    things: list[Term] = [*trees, *fires]
-    things += [Entity(thing, number) for thing, known in numbers.items() for number in known]
-    partners = {"firefighter": ["helicopter"], "helicopter": ["firefighter"]}
-    things += mission.agents(*partners.get(kind, []))
-    go = (
-        ActionSchema("move_to", (place,), f"{_GO[kind]} to the cell (x, y), for as many timesteps as it takes."),
-        ActionSchema("go_to", (Param("thing", "entity", tuple(things)),), f"{_GO[kind]} to something, {_NEAR[kind]}."),
-        ActionSchema("step_toward", (place,), f"{_GO[kind]} toward the cell (x, y) for one timestep."),
-    )
-    fell = ActionSchema("fell", (Param("thing", "entity", tuple(trees)),), "Go there and cut until no tree is left.")
-    return (*go, *_own_schemas(kind, place, fires, (fell,) if trees else ()), *_COMMON)
+    """Return what a kind of agent can do that is of use on this level, with the things that are known."""
+    return tuple(_schemas(kind, mission, state))
 
 
 _GO = {"firefighter": "Walk", "bulldozer": "Drive, cutting nothing,", "drone": "Fly", "helicopter": "Fly"}
-_NEAR = {
-    "firefighter": "near enough to act on it and no nearer to a fire than that",
-    "bulldozer": "and no nearer to a fire than two cells",
-    "drone": "above a fire where it is hot or burnt",
-    "helicopter": "above a fire where it is hot or burnt",
-}
-_COMMON = (
-    ActionSchema("wait", (), "Do nothing for one timestep."),
-    ActionSchema("talk", (Param("ticks", "count", low=1),), "Spend timesteps on talking."),
-)
+_STEPS = Param("steps", "count", low=1)
 
 
-def _own_schemas(
-    kind: str, place: Param, fires: tuple[Entity, ...], felling: tuple[ActionSchema, ...]
-) -> tuple[ActionSchema, ...]:
-    """Return what only this kind can do."""
-    fire = Param("fire", "entity", fires)
-    if kind == "firefighter":
-        return (
-            ActionSchema("cut", (Param("trees", "count", low=1, high=3, default=1),), "Cut trees of your own cell."),
-            ActionSchema("cut_all", (), "Cut all trees of your own cell, one a timestep: then it cannot burn."),
-            *felling,
-            ActionSchema("pick_up", (), "Pick up the nearest civilian, less than three cells away."),
-            ActionSchema("drop_off", (), "Put down the civilian that you carry; in the zone it is safe."),
-            ActionSchema(
-                "spray",
-                (place,),
-                "Spray 1 water toward a cell, three cells far: fire goes out, other ground is wet and cannot burn.",
-            ),
-            ActionSchema("spray_at", (fire,), "Spray 1 water toward what burns nearest, three cells far."),
-            ActionSchema("refill", (), f"At water, fill up to {TANK} units."),
+def _schemas(kind: str, mission: Mission, state: SymbolicState) -> Iterator[ActionSchema]:
+    place = Param("place", "cell", size=(mission.size, mission.size))
+    things, go = _things(kind, mission, state), _GO[kind]
+    spot = mission.size // 2, mission.size // 2
+    doc = f"{go} to the cell (x, y)."
+    yield ActionSchema("move_to", (place,), doc, example=Action("move_to", (spot,)))
+    if things:
+        doc = f"{go} to a thing{' or an agent' if any(isinstance(thing, str) for thing in things) else ''}"
+        thing = Param("thing", "entity", tuple(things))
+        doc = f"{doc}, {_near_enough(kind, mission)}."
+        yield ActionSchema("go_to", (thing,), doc, example=Action("go_to", (things[0],)))
+    doc = "1 step of the way to the cell (x, y)."
+    yield ActionSchema("step_toward", (place,), doc, example=Action("step_toward", (spot,)))
+    if kind in WALKERS and mission.cuts:
+        yield from _cutting(kind, mission, place, spot, [thing for thing in things if _is_target(thing)])
+    if kind == "firefighter" and mission.has_people:
+        near, example = f"a free civilian less than {mission.lift_reach:g} cells away; empty hands.", Action("pick_up")
+        yield ActionSchema("pick_up", (), "Pick up the nearest free civilian.", near, example)
+        doc = "Put down the civilian that you carry" + ("; in the zone it is safe." if mission.has_zone else ".")
+        yield ActionSchema("drop_off", (), doc, "you carry a civilian.", Action("drop_off"))
+    if kind == "helicopter" and mission.agents("firefighter"):
+        needs = f"a firefighter on foot less than {BOARDING_REACH:g} cells away, a free seat{_EMPTY[mission.pours]}"
+        doc = f"Take firefighters aboard, the nearest first, up to {SEATS} in all."
+        yield ActionSchema("take_aboard", (), doc, needs, Action("take_aboard"))
+        yield ActionSchema(
+            "set_down", (), "Set down everybody aboard, here.", "somebody is aboard.", Action("set_down")
         )
+    if mission.pours and kind in ("firefighter", "helicopter"):
+        yield from _pouring(kind, mission, place, [thing for thing in things if _is_fire(thing)])
+    yield ActionSchema("wait", (), "Do nothing for 1 step.", example=Action("wait"))
+    yield ActionSchema("idle", (_STEPS,), "Do nothing for so many steps.", example=Action("idle", (3,)))
+    doc = "Do nothing for so many steps: what messages cost where they take time."
+    yield ActionSchema("talk", (_STEPS,), doc, example=Action("talk", (1,)))
+
+
+_EMPTY = {False: ".", True: "; an empty tank."}
+
+
+def _things(kind: str, mission: Mission, state: SymbolicState) -> list[Entity | str]:
+    """Return the things and agents that an agent of a kind may go to."""
+    numbers: dict[str, Iterable[int]] = {
+        "target": (number for number, spot in state.targets.items() if spot.line is None),
+        "line": (line.id for line in state.lines),
+        "fire": state.fires,
+        "zone": () if state.zone is None else (0,),
+        "water": state.water if mission.pours else (),
+        "cluster": sorted({*state.clusters, *(person.cluster for person in state.people.values())}),
+        "civilian": (number for number, person in state.people.items() if person.at is not None),
+        "sector": state.sectors,
+    }
+    partners = {"firefighter": ["helicopter"], "helicopter": ["firefighter"]}.get(kind, [])
+    things: list[Entity | str] = [Entity(thing, number) for thing, known in numbers.items() for number in known]
+    return [*things, *mission.agents(*partners)]
+
+
+def _is_target(thing: Term) -> bool:
+    return isinstance(thing, Entity) and thing.kind in ("target", "line")
+
+
+def _is_fire(thing: Term) -> bool:
+    return isinstance(thing, Entity) and thing.kind == "fire"
+
+
+def _near_enough(kind: str, mission: Mission) -> str:
+    """Return where going to a thing ends, in words."""
+    if kind not in WALKERS:
+        return "above a fire where it is hot or burnt" if mission.burns else "above it"
     if kind == "bulldozer":
-        doc = "Drive to the cell (x, y) at half speed, clearing every cell on the way: what is cleared cannot burn."
-        return (ActionSchema("clear_to", (place,), doc), *felling)
+        return "and no nearer to a fire than two cells" if mission.burns else "onto it"
+    return "near enough to act on it" + (" and no nearer to a fire than that" if mission.burns else "")
+
+
+def _cutting(kind: str, mission: Mission, place: Param, spot: Cell, targets: Sequence[Term]) -> Iterator[ActionSchema]:
+    """Yield what cuts trees."""
+    bare = "; what is cut cannot burn" if mission.burns else ""
+    if kind == "firefighter":
+        own, trees = "trees on your own cell.", Param("trees", "count", low=1, high=3, default=1)
+        yield ActionSchema("cut", (trees,), "Cut so many trees of your own cell.", own, Action("cut", (2,)))
+        doc = f"Cut all trees of your own cell{bare}."
+        yield ActionSchema("cut_all", (), doc, own, Action("cut_all"))
+        doc = "Cut all trees on the straight way from your cell to (x, y), passing bare cells; several share its cells."
+    else:
+        doc = "Drive the straight way from your cell to (x, y) and cut all trees on it."
+    if mission.task != "cut_sparse":
+        yield ActionSchema("cut_line", (place,), doc, example=Action("cut_line", (spot,)))
+    if targets:
+        thing = Param("thing", "entity", tuple(targets))
+        doc = "Go there and cut all its trees."
+        yield ActionSchema("fell", (thing,), doc, "trees are left on it.", Action("fell", (targets[0],)))
+
+
+def _pouring(kind: str, mission: Mission, place: Param, fires: Sequence[Term]) -> Iterator[ActionSchema]:
+    """Yield what is done with water."""
+    at = f"water at most {mission.fill_reach} cells away" if mission.fill_reach else "you are on a cell with water"
+    full = f"Fill your tank to {TANK} units."
     if kind == "helicopter":
-        return (
-            ActionSchema(
-                "take_aboard", (), "Take up to 5 firefighters aboard, less than three cells away; with an empty tank."
-            ),
-            ActionSchema("set_down", (), "Set down everybody aboard, where you are."),
-            ActionSchema("refill", (), f"Over water, fill up to {TANK} units; with nobody aboard."),
-            ActionSchema("release", (), "Release 1 water: it puts out or wets all within four cells."),
-        )
-    return ()
+        yield ActionSchema("refill", (), full, f"{at}; nobody aboard, the tank not full.", Action("refill"))
+        doc = "Release 1 water on all within 4 cells of you."
+        yield ActionSchema("release", (), doc, "water on board.", Action("release"))
+        return
+    yield ActionSchema("refill", (), full, f"{at}; the tank not full.", Action("refill"))
+    doc = "Spray 1 water toward the cell (x, y), 3 cells far."
+    middle = place.size[0] // 2, place.size[1] // 2
+    yield ActionSchema("spray", (place,), doc, "you carry water.", Action("spray", (middle,)))
+    if fires:
+        doc, needs = "Spray 1 water toward what burns nearest of a fire.", "you carry water; it burns within 3 cells."
+        fire = Param("fire", "entity", tuple(fires))
+        yield ActionSchema("spray_at", (fire,), doc, needs, Action("spray_at", (fires[0],)))
 
 
 def cell_of(action: Action) -> Cell:
@@ -164,7 +212,7 @@ def is_near(agent: AgentId, aim: Entity | str, mission: Mission, state: Symbolic
     if isinstance(aim, str):
         return dist(place, at) < BOARDING_REACH
     if aim.kind in ("cluster", "civilian"):
-        return dist(place, at) < mission.lift_reach
+        return dist(place, at) <= mission.lift_reach - 1  # cells are whole, and reach goes by the exact place
     if aim.kind == "zone":
         return in_zone(at, place)
     if aim.kind == "water":
@@ -199,7 +247,7 @@ def spray_place(hot: Cell, at: Cell, mission: Mission) -> Cell:
 
 
 def steer(kind: str, at: Cell, goal: Cell, mission: Mission, state: SymbolicState) -> Cell | None:
-    """Return where to head in this timestep to get to a cell: straight, or round the fire that is known of.
+    """Return where to head in this step to get to a cell: straight, or round the fire that is known of.
 
     Returns:
         A cell; None to stay, where every way is hot.
@@ -259,18 +307,19 @@ class RunningSkill:
     astray: int = 0
     """Timesteps since then."""
     felled: int = 0
+    begun_at: Cell | None = None
+    """Where a line that is cut begins."""
 
     def command(self, mission: Mission, state: SymbolicState) -> Command:
-        """Return the primitive of this timestep."""
+        """Return the primitive of this step."""
         verb, at = self.action.verb, state.agents[self.agent].at
         if verb in ("move_to", "step_toward"):
             return self._toward(cell_of(self.action), mission, state)
         if verb == "go_to":
             place = approach_cell(self.agent, thing_of(self.action), at, mission, state)
             return STAY if place is None else self._toward(place, mission, state)
-        if verb == "clear_to":
-            way = self._way(cell_of(self.action), mission, state)
-            return STAY if way is None else (CLEAR, *way)
+        if verb == "cut_line":
+            return self._cut_line(mission, state)
         if verb == "fell":
             return self._fell(mission, state)
         if verb in ("spray", "spray_at"):
@@ -287,6 +336,19 @@ class RunningSkill:
         self.nearest, self.astray = (left, 0) if left < self.nearest else (self.nearest, self.astray + 1)
         return steer(self.kind, at, place, mission, state)
 
+    def _cut_line(self, mission: Mission, state: SymbolicState) -> Command:
+        place, at = cell_of(self.action), state.agents[self.agent].at
+        if self.kind == "bulldozer":
+            way = self._way(place, mission, state)
+            return STAY if way is None else (CLEAR, *way)
+        if self.begun_at is None:
+            self.begun_at = at
+        left = [cell for cell in uncut_on_line(self.begun_at, place, state) if not self._shuns(cell, mission, state)]
+        return self._cut_one(left, mission, state) if left else self._toward(place, mission, state)
+
+    def _shuns(self, cell: Cell, mission: Mission, state: SymbolicState) -> bool:
+        return mission.careful and state.dangerous(cell)
+
     def _fell(self, mission: Mission, state: SymbolicState) -> Command:
         at, aim = state.agents[self.agent].at, thing_of(self.action)
         left = state.uncut(aim)
@@ -296,14 +358,31 @@ class RunningSkill:
             near, far = sorted((left[0], left[-1]), key=lambda cell: (dist(cell, at), cell))
             is_there = at in (spot.at for spot in state.spots(aim))
             return (CLEAR, *far) if is_there else self._toward(near, mission, state)
-        if at in left:
+        return self._cut_one(left, mission, state)
+
+    def _cut_one(self, left: Sequence[Cell], mission: Mission, state: SymbolicState) -> Command:
+        """Return the primitive of a firefighter who cuts one of some cells or is on the way to one.
+
+        Right of way: of those on one cell the first cuts it, and the others go on to cells where nobody is.
+        """
+        at = state.agents[self.agent].at
+        others = [(name, body.at) for name, body in state.agents.items() if name != self.agent]
+        taken = {place for name, place in others if mission.kinds[name] in WALKERS}
+        here = [name for name, body in state.agents.items() if body.at == at and mission.kinds[name] == self.kind]
+        ahead = here.index(self.agent)
+
+        def nearest(cell: Cell) -> tuple[float, Cell]:
+            return dist(cell, at), cell
+
+        free = sorted((cell for cell in left if cell not in taken and cell != at), key=nearest)
+        if at in left and not (ahead and free):
             return (CUT, 0, 0)
-        others = [(mission.kinds[name], body.at) for name, body in state.agents.items() if name != self.agent]
-        taken = {place for kind, place in others if kind in WALKERS}
-        return self._toward(min(left, key=lambda cell: (cell in taken, dist(cell, at), cell)), mission, state)
+        if free:
+            return self._toward(free[min(ahead - (at in left), len(free) - 1)], mission, state)
+        return self._toward(min(left, key=nearest), mission, state)
 
     def result(self, mission: Mission, known: SymbolicState, body: AgentState, primitive: PrimitiveResult) -> Result:
-        """Judge the timestep that has just gone by; the agent is still there, and able.
+        """Judge the step that has just gone by; the agent is still there, and able.
 
         Args:
             mission: The task and the rules of reach.
@@ -317,40 +396,57 @@ class RunningSkill:
             self.nearest, self.astray = inf, 0
         self.stuck = 0 if primitive.moved or primitive.effect else self.stuck + 1
         verb, at = self.action.verb, body.at
-        if verb in ("move_to", "clear_to"):
-            return DONE if at == cell_of(self.action) else self._patient()
+        if verb == "move_to":
+            return DONE if at == cell_of(self.action) else self._patient(at, known)
+        if verb == "cut_line":
+            return self._judge_line(at, mission, known)
         if verb == "step_toward":
             return DONE
-        if verb == "talk":
+        if verb in ("idle", "talk"):
             return DONE if self.spent >= int(str(self.action.args[0])) else RUNNING
         if verb == "go_to":
             aim = thing_of(self.action)
             if is_near(self.agent, aim, mission, known):
                 return DONE
-            lost = known.place(aim, known.agents[self.agent].at) is None
-            return Result("failed", "not_there", "dependency") if lost else self._patient()
+            if known.place(aim, known.agents[self.agent].at) is None:
+                return Result("failed", f"not_there: nobody knows where {plain(aim)} is now", "dependency")
+            return self._patient(at, known)
         if verb == "fell":
-            return self._patient() if known.uncut(thing_of(self.action)) else DONE
+            return self._patient(at, known) if known.uncut(thing_of(self.action)) else DONE
         if verb in ("cut", "cut_all"):
             if primitive.reason == "no_tree":
-                return Result("failed", "no_tree", "dependency")
+                return Result("failed", explain("no_tree"), "dependency")
             if not body.trees:
                 return DONE
             if mission.careful and known.dangerous(at):
-                return Result("failed", "fire", "spatial")
+                return Result("failed", explain("fire"), "spatial")
             return DONE if verb == "cut" and self.felled >= int(str(self.action.args[0])) else RUNNING
         if primitive.reason:
-            return Result("failed", primitive.reason, _WHY.get(primitive.reason))
+            return Result("failed", explain(primitive.reason, verb), _WHY.get(primitive.reason))
         return DONE
 
-    def _patient(self) -> Result:
+    def _judge_line(self, at: Cell, mission: Mission, known: SymbolicState) -> Result:
+        """Judge the cutting of a line: over where all is cut and its end reached, vain where the fire is there."""
+        end = cell_of(self.action)
+        left = [] if self.begun_at is None else uncut_on_line(self.begun_at, end, known)
+        if at == end and not left:
+            return DONE
+        if self.begun_at is not None and all(self._shuns(cell, mission, known) for cell in left or [end]):
+            return Result("failed", "fire: it burns at what is left of the line, or beside it", "spatial")
+        return self._patient(at, known)
+
+    def _patient(self, at: Cell, known: SymbolicState) -> Result:
         """Return whether the agent goes on, though it is not there yet."""
-        gives_up = self.stuck >= PATIENCE or self.astray >= DETOUR
-        return Result("failed", "no_way", "spatial") if gives_up else RUNNING
+        if self.stuck < PATIENCE and self.astray < DETOUR:
+            return RUNNING
+        how = f"stuck for {PATIENCE} steps" if self.stuck >= PATIENCE else f"no nearer for {DETOUR} steps"
+        hot = any(dist(cell, at) <= PACE[self.kind] for cell in known.burning)
+        fire = ", fire is in the way" if self.kind in WALKERS and hot else ""
+        return Result("failed", f"no_way: {how} at {show(at)}{fire}", "spatial")
 
 
 class PrimitiveResult(NamedTuple):
-    """The effects of one agent's primitive in a timestep."""
+    """The effects of one agent's primitive in a step."""
 
     moved: bool
     effect: bool
@@ -374,21 +470,73 @@ _WHY: Mapping[str, Constraint] = {
     **{"has_passengers": "capability", "full": "capability", "empty": "dependency", "aboard": "capability"},
 }
 
-#: A firefighter's pace where nobody knows the ground, in cells a timestep.
+_WORDS: Mapping[str, str] = {
+    "no_tree": "no tree stands on your cell", "fire": "it burns beside you", "no_water": "your tank is empty",
+    "not_at_water": "no water is within reach", "has_water": "your tank is not empty", "empty": "nobody is aboard",
+    "has_passengers": "somebody is aboard", "full_hands": "you carry a civilian already",
+    "empty_hands": "you carry nobody", "aboard": "a helicopter carries you", "off_map": "the cell is not on the map",
+    "already_there": "you are there", "no_fire": "it is out", "not_near": "no fire is within 3 cells",
+    "arrived": "you are there", "gone": "you were lost", "burnt": "the fire reached you",
+}  # fmt: skip
+_WORDS_OF: Mapping[tuple[str, str], str] = {
+    ("nobody_near", "pick_up"): "no free civilian is within reach",
+    ("nobody_near", "take_aboard"): "no firefighter on foot is within reach",
+    ("full", "refill"): "your tank is full",
+    ("full", "take_aboard"): "all seats are taken",
+}
+
+
+def explain(word: str, verb: str = "") -> str:
+    """Return one of the world's words for why an action cannot be done, with an explanation."""
+    words = _WORDS.get(word) or _WORDS_OF.get((word, verb))
+    return f"{word}: {words}" if words else word
+
+
+def line_cells(start: Cell, end: Cell) -> list[Cell]:
+    """Return the cells of the straight way between two cells, both included; one after the other they share sides.
+
+    So no fire goes through between them.
+    """
+    x, y = start
+    right, down = end[0] - x, end[1] - y
+    cells = [start]
+    while (x, y) != end:  # along the axis on which more of the way is left
+        if abs(end[0] - x) * max(1, abs(down)) >= abs(end[1] - y) * max(1, abs(right)) and x != end[0]:
+            x += 1 if right > 0 else -1
+        else:
+            y += 1 if down > 0 else -1
+        cells.append((x, y))
+    return cells
+
+
+def uncut_on_line(start: Cell, end: Cell, state: SymbolicState) -> list[Cell]:
+    """Return the cells of a line that hold trees, or may hold some for all that is known."""
+    ground, targets = state.ground, {spot.at: spot.trees for spot in state.targets.values()}
+
+    def may_hold(cell: Cell) -> bool:
+        if cell in targets:
+            return targets[cell] > 0
+        code = DRY if ground is None else ground.code(cell)
+        return code == UNSEEN or WET < code < DRY or DRY < code < SEEN_IGNITED
+
+    return [cell for cell in line_cells(start, end) if may_hold(cell)]
+
+
+#: A firefighter's pace where nobody knows the ground, in cells a step.
 USUAL = 9.0
 
 
 def trees_at(state: SymbolicState, cell: Cell) -> int | None:
     """Return the trees of a cell as far as is known."""
-    spot = next((spot for spot in state.targets.values() if spot.at == cell), None)
-    if spot is not None:
-        return spot.trees
+    known = state.derived("trees", lambda: {spot.at: spot.trees for spot in state.targets.values()}).get(cell)
+    if known is not None:
+        return known
     code = SEEN_BUILDING if state.ground is None else state.ground.code(cell)
     return None if code in (0, SEEN_BUILDING) or code >= SEEN_IGNITED else code - (WET if code < DRY else DRY)
 
 
 def travel_ticks(kind: str, at: Cell, to: Cell, state: SymbolicState, pace: float | None = None) -> int:
-    """Return the timesteps of a straight way, at least 1."""
+    """Return the steps of a straight way, at least 1."""
     length = dist(at, to)
     if kind != "firefighter" or pace is not None:
         return max(1, -(-int(10 * length) // int(10 * (pace or PACE[kind]))))
@@ -404,7 +552,7 @@ def travel_ticks(kind: str, at: Cell, to: Cell, state: SymbolicState, pace: floa
 def destination(agent: AgentId, action: Action, mission: Mission, state: SymbolicState) -> Cell | None:
     """Return the cell that an action takes its agent to; None where it stays or nobody knows."""
     at = state.agents[agent].at
-    if action.verb in ("move_to", "clear_to"):
+    if action.verb in ("move_to", "cut_line"):
         return cell_of(action)
     if action.verb == "step_toward":
         far, pace = cell_of(action), PACE[mission.kinds[agent]]
@@ -419,11 +567,11 @@ def destination(agent: AgentId, action: Action, mission: Mission, state: Symboli
 
 
 def estimate_ticks(agent: AgentId, action: Action, mission: Mission, state: SymbolicState) -> int:
-    """Return the estimated timesteps of an action, at least 1."""
+    """Return the estimated steps of an action, at least 1."""
     body, kind = state.agents.get(agent), mission.kinds[agent]
     if body is None or action.verb == "step_toward":
         return 1
-    if action.verb in ("talk", "cut"):
+    if action.verb in ("idle", "talk", "cut"):
         return max(1, action.args[0]) if action.args and isinstance(action.args[0], int) else 1
     if action.verb == "cut_all":
         return max(1, 2 if body.trees is None else body.trees)
@@ -437,7 +585,19 @@ def estimate_ticks(agent: AgentId, action: Action, mission: Mission, state: Symb
     place = destination(agent, action, mission, state)
     if place is None:
         return 1
-    return travel_ticks(kind, body.at, place, state, 4.0 if action.verb == "clear_to" else None)
+    if action.verb == "cut_line":
+        return line_ticks(kind, body.at, place, state)
+    return travel_ticks(kind, body.at, place, state)
+
+
+def line_ticks(kind: str, at: Cell, end: Cell, state: SymbolicState) -> int:
+    """Return the estimated steps of cutting a line alone: one for each tree, and one to each cell that holds some."""
+    if kind == "bulldozer":
+        return travel_ticks(kind, at, end, state, CLEARING)
+    left = uncut_on_line(at, end, state)
+    trees = sum(2 if (known := trees_at(state, cell)) is None else known for cell in left)
+    bare = (dist(at, end) - len(left)) / ON_FOOT[0]
+    return max(1, trees + len(left) - (at in left) + max(0, int(bare)))
 
 
 def expected_state(agent: AgentId, action: Action, mission: Mission, state: SymbolicState) -> SymbolicState:
@@ -447,7 +607,7 @@ def expected_state(agent: AgentId, action: Action, mission: Mission, state: Symb
     aim = action.args[0] if action.args else None
     if verb == "go_to" and place is not None and isinstance(aim, Entity) and aim.kind == "sector":
         state = replace(state, unseen={k: v for k, v in state.unseen.items() if k != aim.id}, memo={})  # it is seen
-    if verb in ("fell", "cut", "cut_all", "clear_to"):
+    if verb in ("fell", "cut", "cut_all", "cut_line"):
         state = _cut_trees(action, body, state)
     if place is not None:
         return _move(agent, place, kind, state)
@@ -486,9 +646,8 @@ def _cut_trees(action: Action, body: AgentState, state: SymbolicState) -> Symbol
         gone = {body.at: int(str(action.args[0]))}
     elif action.verb == "fell":
         gone = {spot.at: 3 for spot in state.spots(thing_of(action))}
-    elif action.verb == "clear_to":
-        end = cell_of(action)
-        gone = dict.fromkeys(cells_between(body.at, end, int(2 * dist(body.at, end))), 3)
+    elif action.verb == "cut_line":
+        gone = dict.fromkeys(line_cells(body.at, cell_of(action)), 3)
     left = {
         number: spot._replace(trees=max(0, spot.trees - gone.get(spot.at, 0))) for number, spot in state.targets.items()
     }

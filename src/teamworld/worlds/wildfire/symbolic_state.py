@@ -235,6 +235,38 @@ class Mission:
     """Water at most so many cells away, in x and in y, can be taken."""
     riders_count: bool
     """Firefighters in a helicopter above the zone count as transported."""
+    has_water: bool = True
+    """There is water on the map, or will be."""
+
+    @property
+    def has_people(self) -> bool:
+        """Whether there are civilians."""
+        return self.task in ("rescue", "both")
+
+    @property
+    def has_zone(self) -> bool:
+        """Whether there is a zone to bring firefighters or civilians to."""
+        return self.task in ("rescue", "transport")
+
+    @property
+    def burns(self) -> bool:
+        """Whether there is a fire."""
+        return self.task in ("scout", "contain", "both")
+
+    @property
+    def fights(self) -> bool:
+        """Whether a fire is to be fought."""
+        return self.task in ("contain", "both")
+
+    @property
+    def cuts(self) -> bool:
+        """Whether it is of use to cut trees."""
+        return self.fights or self.task.startswith("cut")
+
+    @property
+    def pours(self) -> bool:
+        """Whether there is water, a fire to pour it on, and an agent who can carry it."""
+        return self.has_water and self.fights and bool(self.of_team("firefighter", "helicopter"))
 
     @cached_property
     def tiles(self) -> int:
@@ -435,3 +467,8 @@ PACE: Final = {"firefighter": 12.0, "bulldozer": 8.0, "drone": 20.0, "helicopter
 ON_FOOT: Final = (12.0, 9.6, 7.2, 4.8)
 CLEARING = 4.0
 WALKERS = ("firefighter", "bulldozer")
+
+
+def number_of(count: float, thing: str) -> str:
+    """Return a number with its noun: ``1 step``, ``2 steps``."""
+    return f"{count:g} {thing}" if count == 1 else f"{count:g} {thing}s"

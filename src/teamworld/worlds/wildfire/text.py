@@ -1,4 +1,4 @@
-"""Texts: the task, what an agent sees and knows as a paragraph, and its window as a grid of characters.
+"""Texts: what an agent sees and knows in words, and its window as a grid of characters.
 
 A description is made from the agent's window, its own state and the places of its teammates, by whole numbers alone:
 the same on every machine, exact, and with coordinates wherever something can be done. Directions are the eight of the
@@ -8,14 +8,15 @@ compass: x grows to the east, y to the south.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import isqrt, sqrt
+from math import dist, isqrt, sqrt
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from teamworld.errors import UserError
-from teamworld.worlds.wildfire import observe
+from teamworld.language import Cell, Entity, show
+from teamworld.worlds.wildfire.candidate_plans import share_sectors
 from teamworld.worlds.wildfire.kernels.agents import (
     DRY,
     SEEN_BUILDING,
@@ -29,15 +30,7 @@ from teamworld.worlds.wildfire.kernels.agents import (
     WET,
 )
 from teamworld.worlds.wildfire.observe import Observation, agent_names, observation
-from teamworld.worlds.wildfire.physics import (
-    BUILDING_COST,
-    BULLDOZER_COST,
-    CIVILIAN_COST,
-    FIREFIGHTER_COST,
-    TREE_COST,
-    ScoreName,
-    fights_fire,
-)
+from teamworld.worlds.wildfire.skills import travel_ticks
 from teamworld.worlds.wildfire.state import (
     DESTROYED,
     FIREFIGHTER,
@@ -50,13 +43,13 @@ from teamworld.worlds.wildfire.state import (
     SIGHTS,
     TANK,
 )
+from teamworld.worlds.wildfire.symbolic_state import WALKERS, AgentState, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     import numpy.typing as npt
 
-    from teamworld.worlds.wildfire.levels import Level, WildfireInstance
     from teamworld.worlds.wildfire.observe import Sightings
     from teamworld.worlds.wildfire.state import Incident
     from teamworld.worlds.wildfire.world import WildfireView
@@ -110,6 +103,8 @@ def grid_legend() -> str:
 
 #: Clockwise from the north, as in ``sectors``.
 DIRECTIONS = ("north", "north-east", "east", "south-east", "south", "south-west", "west", "north-west")
+
+_SHORT = dict(zip(DIRECTIONS, ("N", "NE", "E", "SE", "S", "SW", "W", "NW"), strict=True))
 
 #: Places of one kind, and fronts of a fire, that are told one by one.
 MOST_PLACES, MOST_FRONTS = 6, 3
@@ -257,6 +252,12 @@ class _Around:
             "east, and in y, to the south."
         )
 
+    def extent(self) -> str:
+        """Which part of the map is in the window, in a few words."""
+        last = self.size - 1
+        x, y = ((max(0, at - self.reach), min(last, at + self.reach)) for at in (self.seen.x, self.seen.y))
+        return f"The ground within x {x[0]} to {x[1]}, y {y[0]} to {y[1]}"
+
     def of(self, *codes: int) -> list[tuple[int, int]]:
         """Return (right, down) of the cells with these codes, the nearest first; ties from the top, then the left."""
         hit = np.isin(self.codes, codes)
@@ -298,17 +299,26 @@ class _Around:
         return f"{title}: {_number(len(cells), 'cell')}, the nearest {self.describe_place(*cells[0])}." if cells else ""
 
     def trees(self) -> str:
-        """The density of trees by direction."""
+        """The density of trees by direction, in words."""
+        lines = []
+        for direction, tenths in self._tenths():
+            word = next(word for below, word in DENSITIES if tenths < below)
+            lines.append(f"{direction} {word} ({tenths // 10}.{tenths % 10})")
+        return f"Trees to a cell: {', '.join(lines)}." if lines else ""
+
+    def densities(self) -> str:
+        """The density of trees by direction, in numbers."""
+        lines = [f"{_SHORT[direction]} {tenths // 10}.{tenths % 10}" for direction, tenths in self._tenths()]
+        return f"Trees to a cell, where seen: {', '.join(lines)}." if lines else ""
+
+    def _tenths(self) -> Iterator[tuple[str, int]]:
+        """Yield directions with tenths of a tree to a cell."""
         wooded = (self.codes >= WET) & (self.codes < DRY + MAX_TREES + 1)
         trees = np.where(wooded, (self.codes.astype(np.int64) - WET) % (DRY - WET), 0)
-        lines = []
         for direction, sector in self.sectors.items():
             count = int(np.count_nonzero(sector & wooded))
             if count:
-                tenths = (20 * int(trees[sector].sum()) + count) // (2 * count)
-                word = next(word for below, word in DENSITIES if tenths < below)
-                lines.append(f"{direction} {word} ({tenths // 10}.{tenths % 10})")
-        return f"Trees to a cell: {', '.join(lines)}." if lines else ""
+                yield direction, (20 * int(trees[sector].sum()) + count) // (2 * count)
 
     def unknown(self) -> str:
         """The directions of which at least half, inside the map, was never seen."""
@@ -318,7 +328,8 @@ class _Around:
             for direction, sector in self.sectors.items()
             if 0 < np.count_nonzero(sector & self.inside) <= 2 * np.count_nonzero(sector & hidden)
         ]
-        return f"Not yet seen for the most part: {', '.join(lines)}." if lines else ""
+        where = "on all sides" if len(lines) == len(self.sectors) else ", ".join(lines)
+        return f"Not yet seen for the most part: {where}." if lines else ""
 
 
 def connected(cells: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:
@@ -378,8 +389,6 @@ def _some(lines: list[str]) -> Iterable[str]:
     return lines if more <= 0 else [*lines[:MOST_PLACES], f"and {more} more"]
 
 
-#: Actions of the history that a text shows.
-TAIL = 5
 _PRIMITIVES = {
     "firefighter": ("go", "cut", "lift", "spray", "fill"),
     "bulldozer": ("go", "clear"),
@@ -388,79 +397,255 @@ _PRIMITIVES = {
 }
 
 
-def view_text(incident: Incident, sightings: Sightings, row: int, view: WildfireView, form: str, weather: bool) -> str:
-    """Return a description of what an agent sees and knows (``plain``), or its window as a grid (``grid``)."""
-    if form == "grid":
-        seen = observe.observation(incident, sightings, row)
-        place = f"{view.agent} at ({seen.x}, {seen.y}), the cell between asterisks"
-        return f"{place}. Legend: {grid_legend()}.\n{grid_text(seen.window)}"
-    about = agent_situation(incident, sightings, row, weather=weather)
-    lines = [f"Timestep {view.t} of {view.t + view.steps_left}. Cells are (x, y).", describe(about), *known_lines(view)]
-    for outcome in view.history[-TAIL:]:
-        why = f" ({outcome.reason})" if outcome.reason else ""
-        lines.append(f"I did {outcome.action}, begun at timestep {outcome.start}: {outcome.status}{why}.")
-    return "\n".join(lines)
-
-
-def known_lines(view: WildfireView) -> Iterator[str]:
-    """Yield what an agent knows beyond its window, a line each."""
-    state = view.state
-    for goal in view.goals:
-        place = state.place(goal.thing, state.agents[view.agent].at) if goal.thing is not None else None
-        where = "" if place is None else f", nearest place ({place[0]}, {place[1]})"
-        left = f", {goal.units} left" if goal.state == "open" else ""
-        yield f"Goal {goal.id} ({goal.kind} {goal.thing}): {goal.state}{left}{where}."
-    if state.zone is not None:
-        yield f"The zone is at ({state.zone[0]}, {state.zone[1]}); it reaches three cells to each side."
-    for number, cell in state.water.items():
-        yield f"Water <water>({number}) is at ({cell[0]}, {cell[1]})."
-    if state.unseen:
-        names = ", ".join(f"<sector>({number}) at {state.sectors[number]}" for number in state.unseen)
-        yield f"Not seen whole: {names}."
-
-
 def primitive_name(kind: str, command: Sequence[int]) -> str:
     """Return the name of a primitive, for the log."""
     order = int(command[0])
     return "go" if order == GO_ANYWHERE else "stop" if order < 0 else _PRIMITIVES[kind][order]
 
 
-def _prices(level: Level, score: ScoreName) -> str:
-    """Return what each loss costs where a fire is fought."""
-    cut = TREE_COST if score == "reference" else 0
-    prices = [f"a tree that burns {TREE_COST}", f"a tree that you cut {cut}", f"a building {BUILDING_COST}"]
-    if level.civilians:
-        prices.append(f"a civilian {CIVILIAN_COST}")
-    if level.team.firefighters:
-        prices.append(f"a firefighter {FIREFIGHTER_COST}")
-    if level.team.bulldozers:
-        prices.append(f"a bulldozer {BULLDOZER_COST}")
-    return (
-        f"What is lost costs points: {', '.join(prices)}. The fire burns on to the step limit even if the whole team "
-        "is lost, and all that it destroys counts."
-    )
+#: Runs of burning cells, things and teammates that a view tells of one by one, the nearest.
+MOST_RUNS, MOST_THINGS, MOST_SECTORS = 16, 12, 8
 
 
-def task_text(level: Level, instance: WildfireInstance, score: ScoreName = "reference") -> str:
-    """Return the task in words; where a fire is fought, with the price of each loss by the score that counts."""
-    zone = "" if instance.target is None else f"({instance.target.x}, {instance.target.y})"
-    people = f"{level.clusters} cluster{'s' * (level.clusters != 1)} of {level.per_cluster} civilians"
-    hidden = "" if level.known else " Nobody knows where: look for it first."
-    words = {
-        "cut_sparse": "Cut all trees of the target cells.",
-        "cut_lines": "Cut all trees of the lines of cells.",
-        "scout": "Find the fire; two drones or helicopters must be directly above it at the same time.",
-        "transport": f"Bring all firefighters to the zone at {zone}, at most three cells from it, on the ground; a "
-        "helicopter carries five at a time and flies faster than they walk.",
-        "contain": f"Put the fire out or keep it from spreading.{hidden}",
-        "rescue": f"Bring {people} to the zone at {zone}, at most three cells from it. A firefighter carries one; they "
-        f"wander about.{hidden}",
-        "both": f"Keep the fire from spreading and {people} from it.{hidden}",
-    }
-    prices = f" {_prices(level, score)}" if fights_fire(level) else ""
-    return (
-        f"{words[level.task]}{prices} "
-        f"The map has {level.size} x {level.size} cells (x, y), x to the east, y to the south. "
-        "Fire goes from cell to cell; water puts it out, and it cannot enter ground whose trees are cut. It kills "
-        "whoever walks into it."
-    )
+def view_text(incident: Incident, sightings: Sightings, view: WildfireView, form: str, weather: bool) -> str:
+    """Return a view in words (``plain``), or with its window as a grid of cells in the place of words for the ground.
+
+    What facts say is told by the view's facts alone; of the ground what the window shows.
+
+    Args:
+        incident: The world as it is.
+        sightings: What was seen of it.
+        view: What the agent knows.
+        form: ``plain`` or ``grid``.
+        weather: Whether the agent feels wind, height and moisture where it is.
+    """
+    known, row = _Told(view), list(view.mission.kinds).index(view.agent)
+    lines = list(known.lines())
+    if known.rides:
+        return "\n".join(lines)
+    seen = observation(incident, sightings, row)
+    around = _Around(seen, incident.land.size)
+    if form == "grid":
+        codes = sorted(set(np.unique(seen.window).tolist()))
+        legend = "; ".join(f"{SYMBOLS[code]} {MEANINGS[code]}" for code in codes)
+        grid = (
+            f"The grid shows x {seen.x - around.reach} to {seen.x + around.reach} in columns and y "
+            f"{seen.y - around.reach} to {seen.y + around.reach} in rows, the north above; my cell stands between "
+            f"asterisks. {legend}."
+        )
+        lines += [*known.targets(), grid, grid_text(seen.window)]
+        return "\n".join(lines)
+    ground = [
+        around.places("Buildings", "building", SEEN_BUILDING) if around.of(SEEN_BUILDING) else "",
+        around.nearest_of("Ground that smoulders", SEEN_EXTINGUISHING),
+        around.nearest_of("Burnt-out ground", SEEN_BURNT_OUT),
+        around.nearest_of("Wet ground", *range(WET, WET + MAX_TREES + 1)),
+        around.densities() if view.kind in WALKERS and view.mission.fights else "",
+        around.unknown() if view.mission.burns or not view.mission.known else "",
+    ]
+    if words := " ".join(filter(None, ground)):
+        lines.append(f"{around.extent()}: {words}")
+    if weather:
+        lines.append(_weather(agent_situation(incident, sightings, row, weather=True).weather))
+    return "\n".join(lines)
+
+
+class _Told:
+    """What the facts of a view say, in words."""
+
+    def __init__(self, view: WildfireView) -> None:
+        self._view, self._state, self._mission = view, view.state, view.mission
+        self._me = self._state.agents.get(view.agent)
+        self._at = (0, 0) if self._me is None else self._me.at
+        self.rides = self._me is not None and self._me.aboard is not None
+        self._seen: dict[object, int] = {}
+        """When what is remembered was last seen, by subject, and of burning cells by cell."""
+        for fact in view.recall:
+            last = view.recall.seen.get(fact)
+            if last is not None:
+                key = (fact.subject, fact.value) if fact.predicate == "BURNS" else fact.subject
+                self._seen[key] = max(last, self._seen.get(key, last))
+
+    def lines(self) -> Iterator[str]:
+        """Yield what is known, a line for each sort of things."""
+        yield self._myself()
+        if self.rides:
+            return
+        yield from self._fires()
+        yield from self._civilians()
+        yield from self._places()
+        if spots := self._state.targets.values():
+            trees = MAX_TREES * len(spots)
+            yield f"Trees cut so far: {trees - sum(spot.trees for spot in spots)} of {trees}."
+        yield self._team()
+        yield from self._sectors()
+
+    def _myself(self) -> str:
+        view, me = self._view, self._me
+        if me is None:
+            return f"I am {view.agent}."
+        if me.aboard is not None:
+            where = f"ride {me.aboard} above {show(me.at)}"
+            return f"I am {view.agent} and {where}: I cannot act until it sets me down."
+        trees = "" if me.trees is None else f", on a cell with {number_of(me.trees, 'tree')}".replace(" 0 ", " no ")
+        words = f"I am {view.agent}, at {show(me.at)}{trees}."
+        load = self._load(view.agent, me)
+        return f"{words} {load}" if load else words
+
+    def _load(self, agent: str, body: AgentState) -> str:
+        """Return what the agent itself carries, of what there is to carry."""
+        parts, kind = [], self._mission.kinds[agent]
+        if self._mission.has_people and kind == "firefighter":
+            parts.append("no civilian" if body.holds is None else f"civilian_{body.holds}")
+        if self._mission.pours and kind in ("firefighter", "helicopter"):
+            parts.append(f"{body.water} of {TANK} water")
+        words = f"I carry {' and '.join(parts)}." if parts else ""
+        if kind == "helicopter" and self._mission.agents("firefighter"):
+            riders = ", ".join(self._state.riders(agent)) or "nobody"
+            words = f"{words} Aboard: {riders}.".strip()
+        return words
+
+    def _age(self, key: object) -> str:
+        last = self._seen.get(key)
+        return "" if last is None else f", seen {number_of(self._view.t - last, 'step')} ago"
+
+    def _way(self, cell: Cell) -> str:
+        """Return where a cell is, and how far for this agent."""
+        if cell == self._at:
+            return f"{show(cell)}, right here"
+        steps = travel_ticks(self._view.kind, self._at, cell, self._state)
+        return f"{show(cell)}, {whither(cell[0] - self._at[0], cell[1] - self._at[1])}, {number_of(steps, 'step')}"
+
+    def _fires(self) -> Iterator[str]:
+        for number, front in self._state.fires.items():
+            name = f"fire_{number}"
+            if front.out:
+                yield f"{name} is out."
+                continue
+            joined = f" It has grown together with fire_{front.part_of}." if front.part_of is not None else ""
+            if front.cells:
+                yield f"{name}: {self._burning(number, front.cells)}.{joined}"
+            elif front.scar:
+                yield f"{name} burnt at {self._way(front.scar[0])}; where it burns now is not known.{joined}"
+            elif front.origin is not None:
+                yield f"{name} began at {self._way(front.origin)}; nothing of it was seen yet.{joined}"
+            else:
+                yield f"{name} burns, and where is not known.{joined}"
+
+    def _burning(self, fire: int, cells: Sequence[Cell]) -> str:
+        """Return the burning cells of a fire: runs along rows, the nearest first, and how long ago they were seen."""
+        near = min(cells, key=lambda cell: (dist(cell, self._at), cell))
+        runs: list[list[Cell]] = []
+        for x, y in sorted(cells, key=lambda cell: (cell[1], cell[0])):
+            if runs and runs[-1][-1] == (x - 1, y):
+                runs[-1].append((x, y))
+            else:
+                runs.append([(x, y)])
+        runs.sort(key=lambda run: (min(dist(cell, self._at) for cell in run), run))
+        named = [show(run[0]) if len(run) == 1 else f"({run[0][0]} to {run[-1][0]}, {run[0][1]})" for run in runs]
+        words = f"{number_of(len(cells), 'cell')} burn, the nearest {self._way(near)}"
+        words += f": {', '.join(named[:MOST_RUNS])}" if len(cells) > 1 else ""
+        if rest := [cell for run in runs[MOST_RUNS:] for cell in run]:
+            xs, ys = zip(*rest, strict=True)
+            words += f", and {len(rest)} more within x {min(xs)} to {max(xs)}, y {min(ys)} to {max(ys)}"
+        thing = Entity("fire", fire)
+        ages = [self._view.t - last for cell in cells if (last := self._seen.get((thing, cell))) is not None]
+        if ages:
+            first = 0 if len(ages) < len(cells) else min(ages)
+            since = "" if first == max(ages) else f"{first} to "
+            words += f"; seen {since}{number_of(max(ages), 'step')} ago"
+        return words.replace("1 cell burn,", "1 cell burns,")
+
+    def _civilians(self) -> Iterator[str]:
+        people, lines = self._state.people, []
+        for cluster, place in self._state.clusters.items():
+            if not self._state.members(cluster):
+                yield f"cluster_{cluster} starts at {self._way(place)}."
+        for number, person in people.items():
+            name, place = f"civilian_{number} of cluster_{person.cluster}", person.at or person.was or (0, 0)
+            age = self._age(Entity("civilian", number))
+            if person.state != "free":
+                holders = [agent for agent, body in self._state.agents.items() if body.holds == number]
+                how = f"held by {', '.join(holders)}" if holders else person.state
+                lines.append((1e9, f"{name} {how}"))
+            elif person.at is not None:
+                lines.append((dist(place, self._at), f"{name} at {self._way(place)}{age}"))
+            elif person.was is not None:
+                lines.append((dist(place, self._at), f"{name} was at {show(place)}{age} and went away from there"))
+            else:
+                lines.append((1e9, f"{name}, where is not known"))
+        if lines:
+            yield f"Civilians: {_few([words for _, words in sorted(lines, key=lambda line: line[0])])}."
+
+    def _places(self) -> Iterator[str]:
+        state = self._state
+        if state.zone is not None:
+            inside = ", and I am in it" if state.in_zone(self._at) else ""
+            yield f"zone_0 is at {self._way(state.zone)}{inside}; it reaches 3 cells to each side."
+        if self._mission.pours and state.water:
+            order = sorted(state.water.items(), key=lambda entry: dist(entry[1], self._at))
+            yield f"Water: {_few([f'water_{number} at {self._way(cell)}' for number, cell in order])}."
+        elif self._mission.pours:
+            yield "No water is known yet."
+
+    def _team(self) -> str:
+        alike: dict[str, list[str]] = {}
+        others = {agent: body for agent, body in self._state.agents.items() if agent != self._view.agent}
+        for agent, body in sorted(others.items(), key=lambda entry: dist(entry[1].at, self._at)):
+            way = whither(body.at[0] - self._at[0], body.at[1] - self._at[1])
+            what = f"riding {body.aboard}" if body.aboard is not None else f"at {show(body.at)}, {way}"
+            load = [] if body.holds is None else [f"with civilian_{body.holds}"]
+            load += [f"with {body.water} water"] if body.water else []
+            alike.setdefault(f"{', '.join([what, *load])}{self._age(agent)}", []).append(agent)
+        lines = [f"{', '.join(agents)} {words}" for words, agents in alike.items()]
+        return f"Teammates: {_few(lines)}." if lines else "No teammate is known of."
+
+    def _sectors(self) -> Iterator[str]:
+        state = self._state
+        if not state.sectors or self._mission.known:
+            return
+        unseen = {number: share for number, share in state.unseen.items() if number in state.sectors}
+        if not unseen:
+            yield "All sectors have been seen."
+            return
+        order = sorted(unseen, key=lambda number: (dist(state.sectors[number], self._at), number))
+        lines, owners = [], {number: agent for agent, number in share_sectors(self._mission, state).items()}
+        for number in order[:MOST_SECTORS]:
+            steps = travel_ticks(self._view.kind, self._at, state.sectors[number], state)
+            where = f"sector_{number} at {show(state.sectors[number])}, {number_of(steps, 'step')}"
+            whose = f", for {owners[number]}" if number in owners else ""
+            lines.append(f"{where}, {unseen[number]} % unseen{whose}")
+        rest = sorted(order[MOST_SECTORS:])
+        more = f"; {len(rest)} more are unseen, go_to takes any of them: sector_{_ranges(rest)}" if rest else ""
+        if theirs := [f"sector_{number} for {owners[number]}" for number in rest if number in owners]:
+            more = f"{more} ({', '.join(theirs)})"
+        yield f"Sectors that nobody has seen whole: {'; '.join(lines)}{more}."
+
+    def targets(self) -> Iterator[str]:
+        """Yield where trees are to be cut."""
+        spots = [(number, spot) for number, spot in self._state.targets.items() if spot.trees]
+        spots.sort(key=lambda entry: dist(entry[1].at, self._at))
+        lines = [
+            f"{f'target_{number}' if spot.line is None else f'line_{spot.line}'} {number_of(spot.trees, 'tree')} at "
+            f"{self._way(spot.at)}"
+            for number, spot in spots
+        ]
+        if lines:
+            yield f"To cut: {_few(lines)}."
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Return ascending numbers in short: ``0 to 3, 5``."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs)
+
+
+def _few(lines: Sequence[str]) -> str:
+    """Return the first few, and how many more there are."""
+    more = len(lines) - MOST_THINGS
+    return "; ".join(lines if more <= 0 else [*lines[:MOST_THINGS], f"and {more} more"])

@@ -1,7 +1,7 @@
 """Wildfire as a world of the contract: levels, options, instances, views, and actions over the simulator.
 
 Each step starts and stops actions as ordered, takes one primitive [type, x, y] from everybody, lets ``physics`` do one
-timestep, updates what is known, and judges every action.
+step, updates what is known, and judges every action.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Facts
-from teamworld.worlds.base.executor import Executor, Result, complete_action, refusal
+from teamworld.worlds.base.executor import Executor, Result, complete_action
 from teamworld.worlds.base.indistinguishable_pair import IndistinguishablePair
 from teamworld.worlds.base.options import read_options
 from teamworld.worlds.base.team_world import TeamWorld
 from teamworld.worlds.base.views import FactsFrame, FactsView, check_form
 from teamworld.worlds.contract import WAIT, Goal, Outcome, StepResult, Verdict, WorldSpec
-from teamworld.worlds.wildfire import drawing_data, observe, physics, text
+from teamworld.worlds.wildfire import briefing, drawing_data, observe, physics, text
 from teamworld.worlds.wildfire.domain import WildfireDomain
 from teamworld.worlds.wildfire.goals import (
     GoalTracker,
@@ -37,7 +37,7 @@ from teamworld.worlds.wildfire.levels import LEVELS as _LEVELS
 from teamworld.worlds.wildfire.levels import describe_level, instance_for, level_for, with_firefighters
 from teamworld.worlds.wildfire.observe import begin_sightings
 from teamworld.worlds.wildfire.physics import ScoreName, begin_incident
-from teamworld.worlds.wildfire.skills import STAY, Command, PrimitiveResult, RunningSkill
+from teamworld.worlds.wildfire.skills import STAY, Command, PrimitiveResult, RunningSkill, explain
 from teamworld.worlds.wildfire.state import SIGHTS, Cell, FireMode, rules_for
 from teamworld.worlds.wildfire.symbolic_state import Mission, SymbolicState, facts_of
 
@@ -55,8 +55,8 @@ class WildfireFrame(FactsFrame[WildfireDomain]):
 
     knowledge: Mapping[AgentId, Knowledge]
     """Of each living agent; the same for all where the team shares its map."""
-    shown: Callable[[AgentId, str], str]
-    """Describes what an agent sees, in one of ``FORMS``."""
+    shown: Callable[[WildfireView, str], str]
+    """Puts a view in words, in one of ``FORMS``."""
 
 
 #: Forms of text: ``plain`` in sentences, ``grid`` the window of cells.
@@ -75,6 +75,11 @@ class WildfireView(FactsView[WildfireFrame]):
     def is_able(self) -> bool:
         """False while a helicopter carries it."""
         return self.state.agents[self._agent].aboard is None
+
+    @property
+    def mission(self) -> Mission:
+        """What everybody was told."""
+        return self._now.domain.mission
 
     @property
     def state(self) -> SymbolicState:
@@ -97,7 +102,7 @@ class WildfireView(FactsView[WildfireFrame]):
             UserError: There is no such form.
         """
         check_form(form, FORMS)
-        return self._now.shown(self._agent, form)
+        return self._now.shown(self, form)
 
 
 class WildfireWorld(TeamWorld[RunningSkill]):
@@ -106,7 +111,7 @@ class WildfireWorld(TeamWorld[RunningSkill]):
     Args:
         instance: Where everything is at the start.
         level: The name of the level, for the record.
-        horizon: Timesteps after which the episode ends; at most the level's own if ``options.limit`` is on.
+        horizon: Steps after which the episode ends; at most the level's own if ``options.limit`` is on.
         options: See ``WildfireOptions``.
     """
 
@@ -114,7 +119,7 @@ class WildfireWorld(TeamWorld[RunningSkill]):
 
     def __init__(self, instance: WildfireInstance, level: str, horizon: int, options: WildfireOptions) -> None:
         if horizon < 1:
-            raise UserError(f"the horizon is a number of timesteps from 1, got {horizon}")
+            raise UserError(f"the horizon is a number of steps from 1, got {horizon}")
         task, self._options, self._instance = instance.level, options, instance
         horizon = min(horizon, task.max_steps) if options.limit else horizon
         self._rules = replace(
@@ -134,6 +139,7 @@ class WildfireWorld(TeamWorld[RunningSkill]):
             lift_reach=self._rules.pick_up,
             fill_reach=self._rules.refill,
             riders_count=options.riders_count,
+            has_water=bool(instance.water_cells),
         )
         self._domain = WildfireDomain(self._mission)
         self._spec = WorldSpec(
@@ -142,7 +148,10 @@ class WildfireWorld(TeamWorld[RunningSkill]):
             agents=self._names,
             kinds=kinds,
             horizon=horizon,
-            task=text.task_text(task, instance, options.score),
+            task=briefing.task_text(task, instance, options.score, horizon),
+            rules=briefing.rules_text(
+                instance, self._mission, self._rules, shared_map=options.shared_map, weather=options.weather
+            ),
             memory="team" if options.shared_map else "agent",
             headline=headline_of(task, options.score),
             options=options.model_dump(),
@@ -227,9 +236,8 @@ class WildfireWorld(TeamWorld[RunningSkill]):
         """Return what ``draw`` needs of this moment."""
         return drawing_data.snapshot(self._incident)
 
-    def _shown(self, agent: AgentId, form: str) -> str:
-        row = self._names.index(agent)
-        return text.view_text(self._incident, self._sightings, row, self.view(agent), form, self._options.weather)
+    def _shown(self, view: WildfireView, form: str) -> str:
+        return text.view_text(self._incident, self._sightings, view, form, self._options.weather)
 
     # ---- one step
 
@@ -268,7 +276,7 @@ class WildfireWorld(TeamWorld[RunningSkill]):
     def _make_skill(self, agent: AgentId, action: Action) -> RunningSkill | Result:
         verdict = self._domain.check_now(agent, action, self._knowledge[agent].known)
         if not verdict.ok:
-            return refusal(verdict)
+            return Result("failed", verdict.reason)
         return RunningSkill(agent, self._mission.kinds[agent], action, self._incident.t)
 
     def _command(self, name: AgentId) -> Command:
@@ -303,10 +311,10 @@ class WildfireWorld(TeamWorld[RunningSkill]):
 
         def judge_skill(skill: RunningSkill) -> Result:
             if body is None:
-                return Result("failed", "burnt" if primitive.reason == "died" else "gone")
+                return Result("failed", explain("burnt" if primitive.reason == "died" else "gone"))
             result = skill.result(self._mission, self._knowledge[name].state, body, primitive)
             is_carried = result.status == "running" and body.aboard is not None
-            return Result("failed", "aboard") if is_carried else result
+            return Result("failed", explain("aboard")) if is_carried else result
 
         return self._executor.judge(name, outcome, judge_skill)
 

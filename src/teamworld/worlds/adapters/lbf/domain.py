@@ -13,7 +13,7 @@ from teamworld.worlds.adapters.lbf import draw, skills
 from teamworld.worlds.adapters.lbf.beliefs import LoadConflicts
 from teamworld.worlds.adapters.lbf.heuristic import assign_foods
 from teamworld.worlds.adapters.lbf.state import RELATIONS, Field, Food, ForagingState, list_facts, read_state
-from teamworld.worlds.base.domain import describe_history, describe_recall
+from teamworld.worlds.adapters.lbf.text import describe, tell_goal
 from teamworld.worlds.base.executor import Result
 from teamworld.worlds.contract import WAIT, Attempt, BeliefRules, Goal, Outcome, View
 
@@ -166,7 +166,7 @@ class LbfDomain(Describer[ForagingState]):
         if action.verb == "load":
             return "gone: it was loaded" if state.foods[self.field.cell(skills.thing_of(action))].loaded else ""
         if action.verb == "go" and action.args[0] in state.fields_of_food():
-            return "no_way: there is food"
+            return "no_way: there is food on that cell"
         return ""
 
     def apply(self, agent: AgentId, action: Action, state: ForagingState) -> ForagingState:
@@ -247,13 +247,22 @@ class LbfDomain(Describer[ForagingState]):
             yield Attempt(goal.id, goal.quorum, have, need, tuple(loading), after.foods[cell].loaded)
 
     def describe(self, view: View) -> Iterator[str]:
-        """Yield the lines of a view in words."""
-        state, (rows, columns) = self.read(view.known), self.field.size
-        sight = "You see all of it" if self.field.is_observed else f"You see {self.field.sight} cells in each direction"
-        at = state.at[view.agent]
-        yield f"Step {view.t} of {view.t + view.steps_left}."
-        yield f"The field has {rows} x {columns} cells (row, column). {sight}."
-        yield f"You are {view.agent}, a {view.kind} of level {state.levels[view.agent]}, at ({at[0]}, {at[1]})."
-        yield from (f"{fact}." for fact in view.facts if fact.subject != view.agent)
-        yield from describe_recall(view)
-        yield from describe_history(view, "step")
+        """Yield the lines of a situation in words."""
+        known = view.known
+
+        def steps(action: Action) -> int:
+            return self.estimate_steps(view.agent, action, known)
+
+        return describe(view, self.read(known), self.field, self.agents, steps)
+
+    def describe_goal(self, goal: Goal, agent: AgentId, facts: Facts) -> str:
+        """Return what a food takes, and the steps to it for a forager."""
+        state = self.read(facts)
+        cell = self.field.cell(goal.thing) if isinstance(goal.thing, Entity) else (-1, -1)
+        if cell not in state.foods:
+            return super().describe_goal(goal, agent, facts)
+
+        def steps() -> int:
+            return self.estimate_steps(agent, self._load(cell), facts)
+
+        return tell_goal(goal, state.foods[cell], self.agents, state, steps)

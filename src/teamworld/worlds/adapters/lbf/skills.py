@@ -30,12 +30,26 @@ def list_schemas(size: Cell, foods: tuple[Entity, ...], areas: tuple[Entity, ...
     load = ActionSchema(
         "load",
         (Param("food", "entity", foods), Param("patience", "count", low=1, high=99, default=PATIENCE)),
-        "Go to a cell beside the food and load it as soon as the levels of the foragers beside it add up to its level; "
-        "all must load in the same step. Patience is for how many steps to wait for them.",
+        "Go beside the food and load it as soon as the levels of the foragers beside it add up to its level; patience "
+        "is for how many steps to wait for them.",
+        "The food is known, and not loaded yet.",
+        Action("load", foods[:1]) if foods else None,
     )
-    go = ActionSchema("go", (Param("place", "cell", size=size),), "Walk to a cell, around food and foragers.")
-    search = ActionSchema("search", (Param("area", "entity", areas),), "Walk until all cells of the area were seen.")
-    return load, *((search,) if areas else ()), go, *COMMON_SCHEMAS
+    go = ActionSchema(
+        "go",
+        (Param("place", "cell", size=size),),
+        "Walk to a cell, around food and foragers.",
+        "No food is there.",
+        Action("go", ((size[0] // 2, size[1] // 2),)),
+    )
+    search = ActionSchema(
+        "search",
+        (Param("area", "entity", areas),),
+        "Walk until all cells of the area were seen.",
+        "It is not searched yet.",
+        Action("search", areas[:1]),
+    )
+    return load, *((search,) if areas else ()), go, *COMMON_SCHEMAS  # fmt: skip
 
 
 def thing_of(action: Action) -> Entity:
@@ -96,12 +110,18 @@ def judge(agent: AgentId, skill: MacroAction, after: ForagingState, field: Field
         cell = field.cell(thing)
         if after.foods[cell].loaded:
             has_loaded = skill.primitive == "load" and grid.distance(at, cell) == 1
-            return DONE if has_loaded else Result("failed", "gone", "dependency")
+            return DONE if has_loaded else Result("failed", "gone: others loaded it", "dependency")
         is_there = grid.distance(at, cell) == 1
         if skill.stuck >= int(str(action.args[1])):
-            return Result("failed", "timeout", "participation" if is_there else "spatial")
+            level = level_beside(cell, after, [*after.at])
+            late = f"timeout: the levels beside it add up to {level} of {after.foods[cell].level}"
+            return Result("failed", late, "participation" if is_there else "spatial")
         return Result(ready=f"load_{thing.id}") if is_there else RUNNING
     is_done = thing_of(action).id not in after.unseen if action.verb == "search" else at == action.args[0]
     if is_done:
         return DONE
-    return Result("failed", "no_way", "spatial") if skill.stuck >= 4 + 3 * turns else RUNNING
+    return (
+        Result("failed", f"no_way: not a step on for {skill.stuck} steps", "spatial")
+        if skill.stuck >= 4 + 3 * turns
+        else RUNNING
+    )

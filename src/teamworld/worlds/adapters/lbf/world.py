@@ -16,6 +16,7 @@ from teamworld.worlds.adapters.lbf.env import PACKAGE as PACKAGE
 from teamworld.worlds.adapters.lbf.env import parallel_env
 from teamworld.worlds.adapters.lbf.levels import LEVELS as LEVELS
 from teamworld.worlds.adapters.lbf.state import Field
+from teamworld.worlds.adapters.lbf.text import tell_rules, tell_task
 from teamworld.worlds.adapters.world import AdapterWorld
 from teamworld.worlds.base.indistinguishable_pair import IndistinguishablePair
 from teamworld.worlds.base.options import read_options
@@ -23,12 +24,6 @@ from teamworld.worlds.contract import GOALS_AND_STEPS, HeadlineMeasure, WorldSpe
 
 DEFAULT_LEVEL = "Foraging-8x8-2p-2f-coop-v3"
 SUMMARY = "level-based foraging (lbforaging): load food whose level takes several foragers at once"
-_TASK = (
-    "Load all food on the field. A food is loaded when foragers beside it (not diagonally) load in the same step and "
-    "their levels add up to at least its level; all of them are rewarded. Food and foragers are in the way; two who "
-    "want to enter one cell both stay where they are."
-)
-
 _HEADLINE = (
     HeadlineMeasure(
         "world_score", "points", "high", "rewards of the package, summed over foragers: 1 where all food is loaded"
@@ -77,7 +72,8 @@ def _build(level: str, seed: int, horizon: int, edit: Callable[[Any], None] | No
         agents=tuple(agents),
         kinds=dict.fromkeys(agents, "forager"),
         horizon=horizon,
-        task=_TASK,
+        task=tell_task(horizon),
+        rules=tell_rules(field),
         memory="agent",
         headline=_HEADLINE,
         static=draw.static(field),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from teamworld.language import Action, ActionSchema, AgentId, Cell, Entity, Facts, GoalId, Plan
+from teamworld.language import Action, ActionSchema, AgentId, Cell, Entity, Facts, GoalId, Plan, plain
 from teamworld.worlds.adapters import grid
 from teamworld.worlds.adapters.describer import Describer, Look, MacroAction, Sight
 from teamworld.worlds.adapters.overcooked import candidates, draw, skills
@@ -27,9 +27,10 @@ from teamworld.worlds.adapters.overcooked.state import (
     list_facts,
     read_state,
 )
+from teamworld.worlds.adapters.overcooked.text import describe, tell_goal
 from teamworld.worlds.base.beliefs import FullyObserved
-from teamworld.worlds.base.domain import describe_history
 from teamworld.worlds.base.executor import Result
+from teamworld.worlds.base.words import count
 from teamworld.worlds.contract import WAIT, BeliefRules, Goal, Outcome, View
 
 _STACKS = {"onion_stack": ONION, "plate_stack": PLATE}
@@ -176,32 +177,27 @@ class OvercookedDomain(Describer[KitchenState]):
             return f"nowhere: nobody knows where {agent} is"
         held = state.hands.get(agent, NOTHING)
         if action.verb == "go":
-            return (
-                ""
-                if self.kitchen.distance(state.at[agent], skills.list_ends(action, self.kitchen)) is not None
-                else "no_way"
-            )
+            way = self.kitchen.distance(state.at[agent], skills.list_ends(action, self.kitchen))
+            return "no_way: no way leads there" if way is None else ""
         station = skills.station_of(action)
+        if action.verb == "get" and held != NOTHING:
+            return f"hands_full: you hold {held}"
         if action.verb == "get":
             is_bare = station.kind == "counter" and station.id not in state.counters
-            return "hands_full" if held != NOTHING else "empty: nothing lies there" if is_bare else ""
+            return "empty: nothing lies there" if is_bare else ""
+        if action.verb == "place" and held == NOTHING:
+            return "hands_empty: you hold nothing"
         if action.verb == "place":
-            return (
-                "hands_empty"
-                if held == NOTHING
-                else "full: something lies there"
-                if station.id in state.counters
-                else ""
-            )
+            return "full: something lies there" if station.id in state.counters else ""
         needed = {"add": ONION, "plate": PLATE, "deliver": SOUP}[action.verb]
         if held != needed:
             return f"no_{needed}: you hold {held}"
         if action.verb == "deliver":
             return ""
         is_full = state.pots[station.id].is_full
-        return (
-            "full" if action.verb == "add" and is_full else "not_full" if action.verb == "plate" and not is_full else ""
-        )
+        if action.verb == "add":
+            return f"full: it has {FULL} onions" if is_full else ""
+        return "" if is_full else f"not_full: it has {state.pots[station.id].onions} of {FULL} onions"
 
     def apply(self, agent: AgentId, action: Action, state: KitchenState) -> KitchenState:
         """Return the state to expect after an action."""
@@ -279,27 +275,17 @@ class OvercookedDomain(Describer[KitchenState]):
         return (agent for agent, skill in tried.items() if skill.primitive == "use" and skill.action.verb in acts)
 
     def describe(self, view: View) -> Iterator[str]:
-        """Yield the lines of a view in words."""
-        state, (rows, columns) = self.read(view.known), self.kitchen.size
-        at, reach = state.at[view.agent], self.kitchen.reach(state.at[view.agent])
-        yield f"Step {view.t} of {view.t + view.steps_left}. {state.delivered} of {self.soups} soups are delivered."
-        yield f"The kitchen has {rows} x {columns} cells (row, column). You see all of it."
-        yield f"You are {view.agent}, a {view.kind}, at {at}, and hold {state.hands[view.agent]}."
-        for other, cell in state.at.items():
-            if other != view.agent:
-                yield f"{other} is at {cell} and holds {state.hands[other]}."
-        for kind, cells in self.kitchen.stations:
-            if kind not in ("counter", "pot"):
-                places = [
-                    f"{s} at {cells[s.id]}{'' if s in reach else ' (out of your reach)'}"
-                    for s in self.kitchen.list(kind)
-                ]
-                yield f"{kind.replace('_', ' ').capitalize()}s: {', '.join(places)}."
-        for number, pot in enumerate(state.pots):
-            name = Entity("pot", number)
-            left = f", {pot.left} steps left" if pot.left else ""
-            out = "" if name in reach else " It is out of your reach."
-            yield f"{name} at {self.kitchen.cell(name)}: {pot.onions} of {FULL} onions, {pot.state}{left}.{out}"
-        lying = ", ".join(f"{thing} on {Entity('counter', number)}" for number, thing in state.counters.items())
-        yield f"On counters: {lying or 'nothing'}."
-        yield from describe_history(view, "step")
+        """Yield the lines of a situation in words."""
+        return describe(view.agent, view.kind, self.read(view.known), self.kitchen, self.agents, self.soups)
+
+    def describe_goal(self, goal: Goal, agent: AgentId, facts: Facts) -> str:
+        """Return what a soup still takes, and the steps to the next thing that this cook can do for it."""
+        state = self.read(facts)
+        batch = self._batch(goal, state)
+        words = tell_goal(goal, batch, state, self.kitchen)
+        if batch is None:
+            return words
+        first = next((plan[0] for plan in self._list_plans(goal, agent, state)), None)
+        if first is None:
+            return f"{words}; nothing for you to do for it now"
+        return f"{words}; next for you: {plain(first)}, {count(self.estimate_steps(agent, first, facts), 'step')}"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from teamworld.language import Action, ActionSchema, AgentId, Cell, Entity, Measures, Param
+from teamworld.language import Action, ActionSchema, AgentId, Cell, Entity, Measures, Param, plain
 from teamworld.worlds.adapters import grid
 from teamworld.worlds.adapters.describer import MacroAction
-from teamworld.worlds.adapters.overcooked.state import NOTHING, SOUP, Kitchen, KitchenState
+from teamworld.worlds.adapters.overcooked.state import FULL, NOTHING, SOUP, Kitchen, KitchenState
 from teamworld.worlds.base.domain import COMMON_SCHEMAS
 from teamworld.worlds.base.executor import DONE, RUNNING, Result
 
@@ -38,16 +39,22 @@ def list_schemas(kitchen: Kitchen, at: Cell) -> tuple[ActionSchema, ...]:
     sources = Param("source", "entity", choices("onion_stack", "plate_stack", "counter"))
     pot, window, counter = (Param(kind, "entity", choices(kind)) for kind in ("pot", "window", "counter"))
     all_schemas = (
+        ActionSchema("get", (sources,), "Take an onion or plate from its stack, or from a counter.", "Empty hands."),
+        ActionSchema("add", (pot,), "Put your onion into a pot.", f"You hold an onion, the pot has less than {FULL}."),
         ActionSchema(
-            "get", (sources,), "With empty hands, take an onion or a plate from a stack, or what is on a counter."
+            "plate", (pot,), "Go to a pot, wait until it is cooked, and take the soup.",
+            f"You hold a plate, the pot has {FULL} onions.",
         ),
-        ActionSchema("add", (pot,), "Put the onion in your hands into a pot; with the third it begins to cook."),
-        ActionSchema("plate", (pot,), "With a plate, go to a full pot, wait until it is cooked, and take the soup."),
-        ActionSchema("deliver", (window,), "Hand the soup in your hands out of the window."),
-        ActionSchema("place", (counter,), "Put what you hold on an empty counter, for later or for the other cook."),
+        ActionSchema("deliver", (window,), "Hand your soup out of the window.", "You hold a soup."),
+        ActionSchema("place", (counter,), "Put what you hold on a counter.", "You hold it, and the counter is empty."),
+    )  # fmt: skip
+    usable = tuple(
+        replace(schema, example=Action(schema.verb, schema.params[0].choices[:1]))
+        for schema in all_schemas
+        if schema.params[0].choices
     )
-    usable = tuple(schema for schema in all_schemas if schema.params[0].choices)
-    go = ActionSchema("go", (Param("place", "cell", size=kitchen.size),), "Walk to a cell, for example out of the way.")
+    place, way = Param("place", "cell", size=kitchen.size), "A way leads there."
+    go = ActionSchema("go", (place,), "Walk to a cell of the floor.", way, Action("go", (min(kitchen.floor),)))
     return *usable, go, *COMMON_SCHEMAS
 
 
@@ -126,13 +133,16 @@ def judge(agent: AgentId, skill: MacroAction, before: KitchenState, after: Kitch
     station = station_of(action)
     if action.verb == "get":
         is_gone = station.kind == "counter" and station.id not in after.counters
-        is_done, problem = held != NOTHING, "gone" if is_gone else ""
+        is_done, problem = held != NOTHING, "gone: somebody took it" if is_gone else ""
     elif action.verb == "plate":
-        is_done, problem = held == SOUP, "" if after.pots[station.id].is_full else "gone"
+        is_done, problem = held == SOUP, "" if after.pots[station.id].is_full else "gone: somebody took the soup"
     else:
         is_done = held == NOTHING and before.hands[agent] != NOTHING
         is_full = action.verb == "add" and after.pots[station.id].is_full
-        problem = "full" if is_full or (action.verb == "place" and station.id in after.counters) else ""
+        is_taken = is_full or (action.verb == "place" and station.id in after.counters)
+        problem = (
+            f"full: nothing more fits {'into' if action.verb == 'add' else 'on'} {plain(station)}" if is_taken else ""
+        )
     if is_done:
         return DONE
     if problem:
@@ -147,4 +157,4 @@ def _judge_stuck(agent: AgentId, skill: MacroAction, after: KitchenState, kitche
         return RUNNING
     ends = list_ends(skill.action, kitchen)
     blocker = next((other for other, cell in after.at.items() if other != agent and cell in ends), None)
-    return Result("failed", "no_way", "spatial", blocker)
+    return Result("failed", f"no_way: {blocker or 'somebody'} was in the way", "spatial", blocker)

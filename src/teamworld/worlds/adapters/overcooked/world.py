@@ -12,7 +12,7 @@ from teamworld.worlds.adapters.overcooked.domain import OvercookedDomain
 from teamworld.worlds.adapters.overcooked.env import PACKAGE as PACKAGE
 from teamworld.worlds.adapters.overcooked.env import find_level, parallel_env, read_kitchen
 from teamworld.worlds.adapters.overcooked.levels import LEVELS as LEVELS
-from teamworld.worlds.adapters.overcooked.state import FULL
+from teamworld.worlds.adapters.overcooked.text import tell_rules, tell_task
 from teamworld.worlds.adapters.world import AdapterWorld
 from teamworld.worlds.base.options import read_options
 from teamworld.worlds.contract import WorldSpec
@@ -63,18 +63,14 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
     chosen = read_options(OvercookedOptions, options, "overcooked")
     env = parallel_env(level)
     kitchen, agents = read_kitchen(env), env.possible_agents
-    task = (
-        f"Deliver {chosen.soups} onion soups. A soup takes {FULL} onions in one pot; then it cooks for "
-        f"{kitchen.cook_time} steps, is taken from the pot with a plate, and goes out of the window. A cook holds one "
-        "thing at a time. Cooks are in each other's way; over a counter between them they can hand things over."
-    )
     spec = WorldSpec(
         world="overcooked",
         level=level,
         agents=tuple(agents),
         kinds=dict.fromkeys(agents, "cook"),
         horizon=horizon,
-        task=task,
+        task=tell_task(chosen.soups, horizon),
+        rules=tell_rules(kitchen),
         options=chosen.model_dump(mode="json"),
         static=draw.static(kitchen),
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from teamworld.language import Action, ActionSchema, AgentId, Cell, Entity, Facts, GoalId, Plan
+from teamworld.language import Action, ActionSchema, AgentId, Cell, Entity, Facts, GoalId, Plan, plain
 from teamworld.worlds.adapters import grid
 from teamworld.worlds.adapters.describer import Describer, Look, MacroAction, Sight
 from teamworld.worlds.adapters.rware import draw, skills
@@ -20,12 +20,9 @@ from teamworld.worlds.adapters.rware.state import (
     list_facts,
     read_state,
 )
-from teamworld.worlds.base.domain import describe_history, describe_recall
+from teamworld.worlds.adapters.rware.text import STALE_PER_RACK, TURNS, describe, tell_goal
 from teamworld.worlds.base.executor import Result
 from teamworld.worlds.contract import WAIT, Goal, Outcome, View
-
-#: After so many steps for each rack a shelf is looked at again: it may have been ordered since.
-STALE_PER_RACK = 15
 
 
 class RwareDomain(Describer[WarehouseState]):
@@ -222,17 +219,21 @@ class RwareDomain(Describer[WarehouseState]):
         if action.verb in ("deliver", "put_back"):
             number = state.order_of(holds)
             if holds is None:
-                return "no_shelf: nothing is held"
+                return "no_shelf: you carry nothing"
             if action.verb == "deliver":
-                return "" if number is not None else "not_ordered: put it back"
+                return "" if number is not None else "not_ordered: its order is delivered, put it back"
             return "" if number is None else "ordered: deliver it first"
         if action.verb == "fetch":
             number = state.order_of(self.floor.slot(skills.thing_of(action)))
             if holds is not None:
-                return "full: put back first"
-            return "" if number is not None and state.orders[number].state == "open" else "gone: it was taken"
+                return f"full: you carry {plain(self.floor.shelf(holds))}, put it back first"
+            return (
+                ""
+                if number is not None and state.orders[number].state == "open"
+                else "gone: a robot took the shelf, or it is not ordered"
+            )
         is_shelf_in_way = action.verb == "go" and holds is not None and action.args[0] in self.floor.slots - {holds}
-        return "no_way: shelves are in the way of one" if is_shelf_in_way else ""
+        return "no_way: there is a shelf, and you carry one" if is_shelf_in_way else ""
 
     def apply(self, agent: AgentId, action: Action, state: WarehouseState) -> WarehouseState:
         """Return the state to expect after an action."""
@@ -271,7 +272,7 @@ class RwareDomain(Describer[WarehouseState]):
         if action.verb in ("wait", "talk") or agent not in state.at or not self.check_form(agent, action, facts).ok:
             return 1
         length = len(self.floor.racks[0]) // 2 if action.verb == "search" else 0
-        return grid.distance(state.at[agent], self._end(agent, action, state)) + 3 + length
+        return grid.distance(state.at[agent], self._end(agent, action, state)) + TURNS + length
 
     # ---- what agents do
 
@@ -302,13 +303,15 @@ class RwareDomain(Describer[WarehouseState]):
         return (a for a, skill in tried.items() if skill.action.verb == "deliver" and skill.notes.get("order") == order)
 
     def describe(self, view: View) -> Iterator[str]:
-        """Yield the lines of a view in words."""
-        state, (rows, columns) = self.read(view.known), self.floor.size
-        at, goals = state.at[view.agent], ", ".join(map(str, self.floor.goals))
-        yield f"Step {view.t} of {view.t + view.steps_left}."
-        yield f"The warehouse has {rows} x {columns} cells (row, column), {len(self.floor.racks)} racks."
-        yield f"Shelves are delivered at {goals}."
-        yield f"You are {view.agent}, a {view.kind}, at {at}. Your sensor reaches {self.floor.reach} cell far."
-        yield from (f"{fact}." for fact in view.facts if fact.subject != view.agent or fact.predicate == "HOLD")
-        yield from describe_recall(view)
-        yield from describe_history(view, "step")
+        """Yield the lines of a situation in words."""
+        known = view.known
+
+        def steps(action: Action) -> int:
+            return self.estimate_steps(view.agent, action, known)
+
+        return describe(view, self.read(known), self.floor, self.agents, steps)
+
+    def describe_goal(self, goal: Goal, agent: AgentId, facts: Facts) -> str:
+        """Return where the shelf of an order is, and the steps that it takes a robot."""
+        state = self.read(facts)
+        return tell_goal(goal, state.orders.get(int(goal.id.removeprefix("deliver_"))), agent, state, self.floor)

@@ -30,19 +30,29 @@ MEASURES: Final[Measures] = {
 @lru_cache(maxsize=1024)  # asked for at every check of an action
 def list_schemas(size: Cell, shelves: tuple[Entity, ...], racks: tuple[Entity, ...]) -> tuple[ActionSchema, ...]:
     """Return what a robot can do, with the ordered shelves that it knows of and the racks to be looked at."""
+    # fmt: off
     fetch = ActionSchema(
-        "fetch", (Param("shelf", "entity", shelves),), "With nothing on you, go under an ordered shelf and lift it."
+        "fetch", (Param("shelf", "entity", shelves),), "Go under an ordered shelf and lift it.",
+        "It is in its slot, and you carry nothing.", Action("fetch", shelves[:1]),
     )
-    deliver = ActionSchema("deliver", (), "Carry the shelf that you hold to a goal; loaded robots keep to the aisles.")
-    put_back = ActionSchema("put_back", (), "Carry the shelf that you hold back to its slot and put it down.")
-    search = ActionSchema("search", (Param("rack", "entity", racks),), "Go along a rack until you saw all its shelves.")
+    deliver = ActionSchema(
+        "deliver", (), "Carry your shelf along the aisles to the nearest goal: its order is delivered.",
+        "You carry a shelf that is ordered.", Action("deliver"),
+    )
+    put_back = ActionSchema(
+        "put_back", (), "Carry your shelf back into its slot and put it down.",
+        "You carry a shelf that is not ordered any more.", Action("put_back"),
+    )
+    search = ActionSchema(
+        "search", (Param("rack", "entity", racks),), "Go along a rack until you saw all its shelves.",
+        "It is to be searched.", Action("search", racks[:1]),
+    )
     go = ActionSchema(
-        "go", (Param("place", "cell", size=size),), "Go to a cell, under shelves too unless you hold one."
+        "go", (Param("place", "cell", size=size),), "Go to a cell, under shelves too unless you carry one.",
+        "You carry nothing, or no shelf is there.", Action("go", ((0, 0),)),
     )
-    ways = (search,) if racks else ()
-    return (fetch, deliver, put_back, *ways, go, *COMMON_SCHEMAS) if shelves else (
-        deliver, put_back, *ways, go, *COMMON_SCHEMAS
-    )  # fmt: skip
+    return *((fetch,) if shelves else ()), deliver, put_back, *((search,) if racks else ()), go, *COMMON_SCHEMAS
+    # fmt: on
 
 
 def thing_of(action: Action) -> Entity:
@@ -130,10 +140,10 @@ def judge(
     if action.verb == "fetch" and holds is None:
         number = after.order_of(floor.slot(thing_of(action)))
         if number is None or after.orders[number].state != "open":
-            return Result("failed", "gone", "dependency")
+            return Result("failed", "gone: a robot took the shelf, or it is not ordered", "dependency")
     number = before.order_of(before.held.get(agent))
     if action.verb == "deliver" and number is None:
-        return Result("failed", "not_ordered", "dependency")
+        return Result("failed", "not_ordered: its order is delivered, put it back", "dependency")
     is_done = {
         "fetch": lambda: holds is not None,
         "deliver": lambda: number is not None and after.orders[number].delivered,
@@ -143,4 +153,8 @@ def judge(
     }
     if is_done[action.verb]():
         return DONE
-    return Result("failed", "blocked", "spatial") if skill.stuck >= PATIENCE else RUNNING
+    return (
+        Result("failed", f"blocked: not a step on for {PATIENCE} steps", "spatial")
+        if skill.stuck >= PATIENCE
+        else RUNNING
+    )

@@ -16,6 +16,7 @@ from teamworld.worlds.adapters.rware.env import PACKAGE as PACKAGE
 from teamworld.worlds.adapters.rware.env import RwareEnv, parallel_env
 from teamworld.worlds.adapters.rware.levels import LEVELS as LEVELS
 from teamworld.worlds.adapters.rware.state import FloorPlan, find_racks
+from teamworld.worlds.adapters.rware.text import tell_rules, tell_task
 from teamworld.worlds.adapters.world import AdapterWorld
 from teamworld.worlds.base.indistinguishable_pair import IndistinguishablePair
 from teamworld.worlds.base.options import read_options
@@ -82,7 +83,8 @@ def _build(
         agents=tuple(agents),
         kinds=dict.fromkeys(agents, "robot"),
         horizon=horizon,
-        task=_task(orders),
+        task=tell_task(orders, horizon),
+        rules=tell_rules(floor),
         memory="agent",
         headline=_HEADLINE,
         options={"orders": orders},
@@ -98,14 +100,6 @@ def read_floor(env: RwareEnv, orders: int) -> FloorPlan:
     slots = frozenset((y, x) for y in range(rows) for x in range(columns) if not warehouse.highways[y, x])
     goals = tuple((int(y), int(x)) for x, y in warehouse.goals)
     return FloorPlan((rows, columns), goals, slots, find_racks(slots, (rows, columns)), orders, warehouse.sensor_range)
-
-
-def _task(orders: int) -> str:
-    return (
-        f"Deliver {orders} orders. An order asks for a shelf: fetch it, carry it to a goal, then put it back in its "
-        "slot. You only see an order on a shelf from beside it, so look along the racks; when an order is delivered, a "
-        "new one is made for some other shelf. Robots drive under shelves unless they carry one, and turn on the spot."
-    )
 
 
 def indistinguishable_pairs(level: str, seed: int) -> Iterator[IndistinguishablePair]:

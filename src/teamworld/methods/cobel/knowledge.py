@@ -1,0 +1,198 @@
+"""What CoBel-World's prompts show: the shared blocks by what an agent believes, and its beliefs in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import fsum
+
+from teamworld.language import AgentId, Entity, Fact, Facts, plain, show
+from teamworld.methods.cobel import planning
+from teamworld.methods.cobel.situation import Announcement, Intent, Situation
+from teamworld.methods.common.knowledge import AgentKnowledge, Line, Teammate
+from teamworld.planning.goals import open_goals
+from teamworld.reasoning.prompts import plural
+from teamworld.worlds.contract import Goal, LatentVariable, Option, Outcome
+
+#: Values of what is not known that are named, the likeliest ones; how many more there are is said.
+VALUES = 40
+#: Facts of a teammate's beliefs that are named.
+FACTS = 60
+#: Finished actions that an agent is shown of its own: what was in vain stands there beside them.
+PAST = 3
+
+
+@dataclass(frozen=True)
+class Believed(AgentKnowledge):
+    """What an agent knows, where it believes more than it has perceived: goals and options by its beliefs."""
+
+    facts: Facts = field(default_factory=Facts)
+    believed_goals: Sequence[Goal] = ()
+
+    @property
+    def goals(self) -> Sequence[Goal]:
+        """The open goals, as they stand by what it believes."""
+        return self.believed_goals
+
+    def describe_goal(self, goal: Goal) -> str:
+        """Return how a goal stands by what it believes."""
+        return self.domain.describe_goal(goal, self.agent, self.facts)
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether names say nothing: never, for plans rest on who is still there."""
+        return False
+
+    @property
+    def past(self) -> Sequence[Outcome]:
+        """Its last finished actions, oldest first."""
+        return super().past[-PAST:]
+
+    @cached_property
+    def options(self) -> Sequence[Option]:
+        """What makes sense by what it believes and can begin, as it knows; what runs comes first."""
+        if self.facts is self.view.known:
+            return super().options
+        own = {option.action: option for option in self.domain.options(self.agent, self.facts)}
+        options = [option for option in own.values() if self.view.check(option.action).ok]
+        options.sort(key=lambda option: option.action != self.doing)
+        return options
+
+
+def knowledge(situation: Situation) -> Believed:
+    """Return what the shared blocks show of a situation."""
+    return Believed(
+        view=situation.view,
+        domain=situation.domain,
+        spec=situation.spec,
+        team=tuple(Teammate(teammate, situation.team[teammate]) for teammate in situation.teammates),
+        running=situation.running,
+        said=_lines(situation) if situation.options.store == "text" else (),
+        facts=situation.facts,
+        believed_goals=open_goals(situation.goals.values()),
+    )
+
+
+def _lines(situation: Situation) -> tuple[Line, ...]:
+    """Return the text of the dialogue, for stores that keep nothing else."""
+    return tuple(Line(said.t, said.sender, said.recipients, said.text, said.goal) for said in situation.chat)
+
+
+# ---- beliefs in words
+
+
+def describe_told(situation: Situation) -> tuple[str, ...]:
+    """Return what an agent holds beside what it perceived, and what of that it holds no longer."""
+    held = set(situation.facts)
+    news = [f"{_dated(fact, situation.facts)}{_source(situation, fact)}" for fact in situation.told_facts]
+    gone = [f"no longer: {plain(fact)}" for fact in situation.view.known if fact not in held]
+    return (*news, *gone)
+
+
+def _source(situation: Situation, fact: Fact) -> str:
+    return ", concluded from what you saw" if fact in situation.inferred else ""
+
+
+def _dated(fact: Fact, facts: Facts) -> str:
+    return f"{plain(fact)} (step {facts.seen[fact]})" if fact in facts.seen else plain(fact)
+
+
+def describe_missing(latents: Iterable[LatentVariable]) -> tuple[str, ...]:
+    """Return where what is not known may be, likeliest first; like things together."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for latent in latents:
+        alike.setdefault(_values(latent), []).append(latent.name)
+    return tuple(f"{', '.join(names)}: {', '.join(values)}" for values, names in alike.items())
+
+
+def _values(latent: LatentVariable) -> tuple[str, ...]:
+    total = fsum(value.weight for value in latent.values)
+    if total <= 0:
+        return ("nobody knows",)
+    best = sorted(latent.values, key=lambda value: -value.weight)
+    alike: dict[tuple[str, str], list[str]] = {}
+    for value in best[:VALUES]:
+        key = value.fact.predicate, f"{value.weight / total:.1%}"
+        alike.setdefault(key, []).append(plain(show(value.fact.value)))
+    shown = [
+        f"{predicate} {' or '.join(places)} {share}{' each' if len(places) > 1 else ''}"
+        for (predicate, share), places in alike.items()
+    ]
+    more = [f"and {len(best) - VALUES} more"] if len(best) > VALUES else []
+    return (*shown, *more)
+
+
+def describe_difference(situation: Situation, teammate: AgentId) -> tuple[str, ...]:
+    """Return what a teammate knows, as the agent believes: all that differs from what the agent itself holds.
+
+    If it holds little, that is listed; if it holds most of what the agent does, what it lacks is.
+    """
+    own, theirs = situation.facts, situation.ascribed[teammate]
+    if theirs is own:
+        return (f"{teammate} knows all that you know.",)
+    lacks = [fact for fact in own if fact not in theirs]
+    others = [fact for fact in theirs if fact not in own]
+    if len(lacks) > len(theirs):
+        return (f"{teammate} knows only this:", *_listed(theirs, theirs))
+    lines = [f"{teammate} knows all that you know{', but not:' if lacks else '.'}", *_listed(lacks, own)]
+    return (*lines, *((f"{teammate} believes instead:", *_listed(others, theirs)) if others else ()))
+
+
+def _listed(facts: Iterable[Fact], known: Facts) -> Sequence[str]:
+    """Return facts by their subjects, each fact with its own step."""
+    about: dict[Entity | str, dict[tuple[str, str], list[str]]] = {}
+    for fact in facts:
+        when = f" (step {known.seen[fact]})" if fact in known.seen else ""
+        alike = about.setdefault(fact.subject, {})
+        alike.setdefault((fact.predicate, when), []).append(plain(show(fact.value)))
+    lines = []
+    for subject, held in about.items():
+        relations = (f"{relation} {', '.join(values)}{when}" for (relation, when), values in held.items())
+        lines.append(f"- {plain(show(subject))}: {'; '.join(relations)}")
+    return lines
+
+
+# ---- what others do, in words
+
+
+def describe_announced(situation: Situation) -> tuple[tuple[AgentId, str, str], ...]:
+    """Return who announced which plan, and of each how old it is and how far its maker has to go."""
+    lines, t = list[tuple[AgentId, str, str]](), situation.view.t
+    for teammate, plan in situation.announced.items():
+        asks = [f"; asks {who}: {part.text}" for who, part in plan.asks.items()]
+        age = f"at step {plan.t}, {_to_go(plan, t)}"
+        lines.append((teammate, age, f"{plan.subplan.text}{''.join(asks)}"))
+    own = situation.own_announcement
+    if own is not None:
+        lines.append(("you", f"at step {own.t}, {_to_go(own, t)}", own.subplan.text))
+    return tuple(lines)
+
+
+def _to_go(plan: Announcement, t: int) -> str:
+    steps = plan.steps_to_go(t)
+    return f"{plural(steps, 'step')} to go" if steps else "under way"
+
+
+def describe_options(situation: Situation, teammate: AgentId) -> tuple[str, ...]:
+    """Return what a teammate could do next by what it holds, with its estimated steps and what its moves say of it."""
+    lines, regrets = list[str](), situation.regrets.get(teammate, {})
+    for action, prospect in planning.teammate_prospects(situation, teammate).items():
+        goal = f" for {prospect.goal}" if prospect.goal is not None else ""
+        gain = (
+            f", finds {prospect.gain:.2f} of what is missing" if prospect.goal is None and prospect.gain >= 0.01 else ""
+        )
+        lost = regrets.get(action, 0.0)
+        away = f"; its moves so far lost {lost:.1f} steps on the way to it" if lost >= 0.05 else ""
+        actions = "; ".join(map(plain, prospect.actions[: situation.options.actions]))
+        lines.append(f"`{actions}`{goal}, about {plural(prospect.steps, 'step')}{gain}{away}")
+    return tuple(lines)
+
+
+def describe_intent(situation: Situation, intent: Intent) -> str:
+    """Return a likely plan of a teammate with its probability, and what both lose beside the agent's subplan."""
+    cost = situation.domain.beliefs.conflict_cost
+    own = situation.own_options[:1]
+    lost = max((cost(option, intent.option, situation.facts) for option in own), default=0.0)
+    words = f"{intent.weight:.0%}: {intent.subplan.text}, about {plural(intent.option.steps, 'step')}"
+    return f"{words}; beside your plan {plural(round(lost, 1), 'step')} are lost" if lost > 0 else words

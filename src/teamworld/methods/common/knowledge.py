@@ -1,0 +1,235 @@
+"""What an agent knows when it is asked: the blocks that all prompts are built from show it, and rules read it.
+
+The shared blocks are the templates of ``common/prompts``; each reads one ``AgentKnowledge``, which they call ``me``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+from pydantic import BaseModel
+
+from teamworld.language import Action, ActionSchema, AgentId, Entity, GoalId, Plan, Term, plain
+from teamworld.methods.common.plan_answers import parameter_values
+from teamworld.planning.candidates import complete_action
+from teamworld.planning.goals import open_goals
+from teamworld.reasoning.contract import Question
+from teamworld.worlds.contract import Domain, Goal, Option, Outcome, View, WorldSpec
+
+Asked = TypeVar("Asked", bound=BaseModel)
+
+#: Finished actions that an agent is shown of its own.
+PAST = 5
+
+
+class Teammate(NamedTuple):
+    """What is known of a teammate, from what was seen and said."""
+
+    agent: AgentId
+    kind: str
+    doing: str = ""
+    """What it is doing, in words; empty where nothing is known."""
+    commitment: GoalId | None = None
+    """The task that it is bound to, or said that it takes."""
+    said: int | None = None
+    """The step at which it said so; None where it is agreed or seen."""
+    then: tuple[GoalId, ...] = ()
+    """The tasks that it said it takes after that one, in order."""
+
+
+class Line(NamedTuple):
+    """Something that was said."""
+
+    step: int
+    sender: AgentId
+    to: tuple[AgentId, ...] | None
+    """None: to all."""
+    text: str
+    """All that was sent, typed facts included."""
+    goal: GoalId | None = None
+    """The task that the sender takes."""
+
+
+@dataclass(frozen=True)
+class AgentKnowledge:
+    """What one agent knows: everything that a shared block can show of it."""
+
+    view: View
+    domain: Domain
+    spec: WorldSpec
+    """What everybody knows before the first step."""
+    team: tuple[Teammate, ...] = ()
+    """The others who are there, in order."""
+    running: Plan | None = None
+    """What is left of the plan that runs; None for nothing."""
+    commitment: GoalId | None = None
+    """The task that it is bound to, or said that it takes."""
+    announced: int | None = None
+    """The step at which it said so; None where it is agreed."""
+    then: tuple[GoalId, ...] = ()
+    """The tasks that it said it takes after that one, in order."""
+    released: str = ""
+    """Why it is no longer bound to its last task, in words; empty where that is no news."""
+    said: tuple[Line, ...] = ()
+    """What it heard and said, in the order of the channel."""
+    scene: str | None = None
+    """Its situation in the words of its reasoner; None: in the world's own."""
+
+    @property
+    def agent(self) -> AgentId:
+        """Who it is."""
+        return self.view.agent
+
+    @property
+    def kind(self) -> str:
+        """What kind of agent it is."""
+        return self.view.kind
+
+    @property
+    def step(self) -> int:
+        """Steps gone."""
+        return self.view.t
+
+    @property
+    def steps_left(self) -> int:
+        """Steps left."""
+        return self.view.steps_left
+
+    @property
+    def situation(self) -> str:
+        """Where it is and what it perceives and remembers."""
+        return self.view.text() if self.scene is None else self.scene
+
+    @property
+    def goals(self) -> Sequence[Goal]:
+        """The open goals that it knows of."""
+        return open_goals(self.view.goals)
+
+    def describe_goal(self, goal: Goal) -> str:
+        """Return how a goal stands for it, in a line."""
+        return self.domain.describe_goal(goal, self.agent, self.view.known)
+
+    @property
+    def options(self) -> Sequence[Option]:
+        """What makes sense now; what runs comes first, also where it could not begin anew, then its own task."""
+        options, doing = list(self.view.options), self.doing
+        if self.commitment is not None:
+            options.sort(key=lambda option: option.goal != self.commitment)
+        if doing is None or self.running is None:
+            return options
+        whole = complete_action(doing, self.view)
+        same = [option for option in options if complete_action(option.action, self.view) == whole]
+        steps = same[0].steps if same else self.domain.estimate_steps(self.agent, doing, self.view.known)
+        others = [option for option in options if option not in same]
+        return [Option(doing, self.running.goal, steps), *others]
+
+    @property
+    def taken(self) -> Mapping[GoalId, Sequence[AgentId]]:
+        """Which teammates take a goal, of goals at which no more agents are of use than take them."""
+        by = {
+            goal.id: [teammate.agent for teammate in self.team if teammate.commitment == goal.id] for goal in self.goals
+        }
+        return {goal.id: by[goal.id] for goal in self.goals if len(by[goal.id]) >= goal.capacity}
+
+    @property
+    def doing(self) -> Action | None:
+        """The action that runs."""
+        return self.running.actions[0] if self.running is not None and self.running.actions else None
+
+    @property
+    def abilities(self) -> Sequence[ActionSchema]:
+        """What it can do; what only pays for talking is left out, as no prompt offers it."""
+        return [schema for schema in self.view.abilities if schema.verb != "talk"]
+
+    @property
+    def values(self) -> Mapping[str, tuple[Term, ...]]:
+        """What the parameters of its actions may be; those that may be the same stand together.
+
+        What the situation tells is left out: a ``block`` is one of the blocks that it names.
+        """
+        situation, together = self.situation, dict[tuple[Term, ...], list[str]]()
+        for name, choices in parameter_values(self.abilities).items():
+            is_told = all(
+                isinstance(choice, Entity) and choice.kind == name and plain(choice) in situation for choice in choices
+            )
+            if not (choices and is_told):
+                together.setdefault(choices, []).append(name)
+        return {", ".join(names): choices for choices, names in together.items()}
+
+    @property
+    def past(self) -> Sequence[Outcome]:
+        """Its last finished actions, oldest first."""
+        history: Sequence[Any] = self.view.history
+        return history[max(0, len(history) - PAST) :]
+
+    @property
+    def known_team(self) -> Sequence[tuple[str, Teammate]]:
+        """Teammates of whom something is known, as it stands for each; those who do the same stand together."""
+        groups: dict[Teammate, list[Teammate]] = {}
+        for teammate in self.team:
+            if teammate.doing or teammate.commitment is not None:
+                groups.setdefault(teammate._replace(agent="") if teammate.said is None else teammate, []).append(
+                    teammate
+                )
+        return [(", ".join(teammate.agent for teammate in teammates), teammates[0]) for teammates in groups.values()]
+
+    @property
+    def by_kind(self) -> Mapping[str, Sequence[Teammate]]:
+        """Teammates of whose doing nothing is known, by kind; none where all are alike."""
+        unknown: dict[str, list[Teammate]] = {}
+        for teammate in self.team:
+            if not teammate.doing and teammate.commitment is None:
+                unknown.setdefault(teammate.kind, []).append(teammate)
+        return {} if self.is_alike else unknown
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether all are of one kind, and the situation names each."""
+        situation = self.situation
+        return bool(self.team) and all(
+            teammate.kind == self.kind and teammate.agent in situation for teammate in self.team
+        )
+
+
+@dataclass(frozen=True)
+class AgentQuestion(Question[Asked]):
+    """What is asked of an agent, by what it knows."""
+
+    me: AgentKnowledge
+
+    def context(self) -> dict[str, Any]:
+        """The question, and what the agent knows under the name that the shared blocks read."""
+        return {"q": self, "me": self.me}
+
+    @property
+    def domain(self) -> Domain:
+        """The rules of the world."""
+        return self.me.domain
+
+
+def list_teammates(
+    spec: WorldSpec,
+    agent: AgentId,
+    living: Iterable[AgentId],
+    doing: Mapping[AgentId, str] | None = None,
+    commitments: Mapping[AgentId, GoalId | None] | None = None,
+    said: Mapping[AgentId, int] | None = None,
+) -> tuple[Teammate, ...]:
+    """Return what an agent knows of the others who are there.
+
+    Args:
+        spec: Who is of which kind.
+        agent: Who is asked.
+        living: Who is there.
+        doing: What it knows that they are doing.
+        commitments: The tasks that it knows them to be bound to, or that they said they take.
+        said: The steps at which they said so.
+    """
+    doing, commitments, said = doing or {}, commitments or {}, said or {}
+    return tuple(
+        Teammate(teammate, spec.kinds[teammate], doing.get(teammate, ""), commitments.get(teammate), said.get(teammate))
+        for teammate in living
+        if teammate != agent
+    )

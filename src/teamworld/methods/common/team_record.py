@@ -1,0 +1,314 @@
+"""The shared record: what a reasoner reads of the whole team that plans for others, and what became of its orders."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+from teamworld.language import Action, AgentId, Fact, Facts, GoalId, Plan, plain
+from teamworld.language.rules import IN_HAND
+from teamworld.methods.common.knowledge import AgentKnowledge
+from teamworld.planning.allocation import allocate_steps, pool_facts, team_goals
+from teamworld.planning.candidates import MAX_GOALS, CandidateStep, complete_action
+from teamworld.planning.conflicts import Intent, spread_steps
+from teamworld.reasoning.contract import RespondentId
+from teamworld.worlds.contract import WAIT, Goal, Option, Outcome, View
+
+#: Options of an agent that the record lists at most.
+MOST = 8
+_THIRD = {
+    **{"are": "is", "am": "is", "have": "has", "do": "does", "carry": "carries", "hold": "holds", "know": "knows"},
+    **{"ride": "rides", "see": "sees", "stand": "stands", "get": "gets", "need": "needs"},
+}
+_PERSON = re.compile(rf"\b(?:(?:you|i) ({'|'.join(_THIRD)})|(your|my)|you|me)\b", re.IGNORECASE)
+
+
+def name_agent(text: str, agent: AgentId) -> str:
+    """Return words that a world has for an agent with its name in the place of "you", "your", "I" and "my"."""
+
+    def name(match: re.Match[str]) -> str:
+        verb, own = match.groups()
+        return f"{agent} {_THIRD[verb.lower()]}" if verb else f"{agent}'s" if own else agent
+
+    named = re.sub(rf"\b{re.escape(agent)} is {re.escape(agent)}\b,?", f"{agent} is", _PERSON.sub(name, text))
+    return named.replace(" and hold ", " and holds ")
+
+
+class GivenOrder(NamedTuple):
+    """What an agent was given to do, and what became of it."""
+
+    step: int
+    """At which it was given."""
+    by: RespondentId
+    """Who gave it: the agent itself where it chose for itself."""
+    state: str
+    """What the agent knew of itself then, in words."""
+    action: str
+    """In written form; as it was said where it could not be read."""
+    goal: GoalId | None
+    became: str = ""
+    """In words."""
+
+
+class OrderBook:
+    """The last orders of each agent; an order that is given again runs on and is one.
+
+    Args:
+        most: Orders that are kept of each agent.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._orders: defaultdict[AgentId, list[GivenOrder]] = defaultdict(list)
+
+    def give(self, view: View, by: RespondentId, action: str, goal: GoalId | None, running: Plan | None) -> None:
+        """Note what an agent was given to do.
+
+        Args:
+            view: Of the agent.
+            by: Who gave it.
+            action: In written form.
+            goal: What it is for.
+            running: What the agent was doing: the same action goes on.
+        """
+        orders = self._orders[view.agent]
+        goes_on = action == str(WAIT) or (running is not None and str(running.actions[0]) == action)
+        if orders and orders[-1].action == action and goes_on:
+            return
+        orders.append(GivenOrder(view.t, by, describe_state(view), action, goal))
+        del orders[: max(0, len(orders) - self._most)]
+
+    def of(self, me: AgentKnowledge) -> tuple[GivenOrder, ...]:
+        """Return the last orders of an agent, oldest first, with what became of each as far as it noticed."""
+        return tuple(order._replace(became=_became(order, me)) for order in self._orders[me.agent])
+
+
+def describe_state(view: View) -> str:
+    """Return where an agent is and what it has in hand, in words."""
+    own = [fact for fact in view.facts if fact.subject == view.agent]
+    place = [fact for fact in own if fact.predicate == "AT"] or [fact for fact in own if fact.predicate == "POSITION"]
+    held = [fact for fact in own if fact.predicate in IN_HAND]
+    return ", ".join(map(_state_words, (*place, *held)))
+
+
+def _state_words(fact: Fact) -> str:
+    return f"{'with' if fact.predicate in IN_HAND else 'at'} {plain(fact.value)}"
+
+
+def _became(order: GivenOrder, me: AgentKnowledge) -> str:
+    if order.action == str(WAIT):
+        return "done"  # no history holds it
+    history: Sequence[Outcome] = me.view.history
+    ended = next((done for done in history if done.start >= order.step and str(done.action) == order.action), None)
+    if ended is not None and ended.word == "interrupted":
+        return "stopped by what came next"
+    if ended is not None:
+        return f"{ended.status}{f', {ended.reason}' if ended.reason else ''}"
+    return "goes on" if me.doing is not None and str(me.doing) == order.action else "broken off"
+
+
+class Member(NamedTuple):
+    """What the record holds of an agent."""
+
+    me: AgentKnowledge
+    """What the agent knows."""
+    is_open: bool
+    """It can be given an action now."""
+    orders: tuple[GivenOrder, ...] = ()
+    """The last ones, oldest first."""
+
+    @property
+    def last_goal(self) -> GoalId | None:
+        """What it does now is for, or what it did last."""
+        if self.me.running is not None:
+            return self.me.running.goal
+        return self.me.commitment
+
+    @property
+    def options(self) -> Sequence[Option]:
+        """What runs, the nearest for each of the nearest goals, then of each kind of action, then others.
+
+        What serves a goal comes first, then the nearest: where many things are close at hand, what is done with them
+        is still listed.
+        """
+        running = [option for option in self.me.options if option.action == self.me.doing]
+        listed = sorted(self.me.options, key=lambda option: (option.goal is None, option.steps))
+        by_goal: dict[GoalId, Option] = {}
+        by_verb: dict[str, Option] = {}
+        for option in listed:
+            if option.goal is not None:
+                by_goal.setdefault(option.goal, option)
+        goals = [*by_goal.values()][:MAX_GOALS]
+        met = {option.action.verb for option in goals}
+        for option in listed:
+            if option.action.verb not in met:
+                by_verb.setdefault(option.action.verb, option)
+        first = [*dict.fromkeys((*running, *goals, *by_verb.values()))]
+        return [*first, *(option for option in listed if option not in first)][:MOST]
+
+    @property
+    def more(self) -> int:
+        """Options that are not listed."""
+        return max(0, len(self.me.options) - MOST)
+
+    @property
+    def situation(self) -> str:
+        """Its situation with its name in the place of "you"."""
+        return name_agent(self.me.situation, self.me.agent)
+
+
+class Task(NamedTuple):
+    """An open goal of the team."""
+
+    goal: Goal
+    agent: AgentId
+    """Who is at it, else who is nearest as far as options tell: steps are counted for it."""
+    text: str
+    """How it stands by what all know together."""
+
+
+@dataclass(frozen=True)
+class TeamRecord:
+    """What all agents know, do and did."""
+
+    members: tuple[Member, ...]
+    shown: str = ""
+    """The situation that a prompt shows beside the record."""
+
+    @property
+    def open(self) -> tuple[AgentId, ...]:
+        """Who can be given an action now."""
+        return tuple(member.me.agent for member in self.members if member.is_open)
+
+    @property
+    def kinds(self) -> Mapping[str, AgentKnowledge]:
+        """One agent of each kind: what it can do the others of its kind can do too."""
+        kinds: dict[str, AgentKnowledge] = {}
+        for member in self.members:
+            kinds.setdefault(member.me.kind, member.me)
+        return kinds
+
+    @property
+    def first(self) -> AgentKnowledge:
+        """What the first agent knows: mission and rules of the world are the same for all."""
+        return self.members[0].me
+
+    @property
+    def views(self) -> dict[AgentId, View]:
+        """The views of all."""
+        return {member.me.agent: member.me.view for member in self.members}
+
+    @property
+    def goals(self) -> Mapping[GoalId, Goal]:
+        """The open goals that somebody knows of."""
+        return team_goals(self.views.values())
+
+    @property
+    def tasks(self) -> Sequence[Task]:
+        """The open goals as they stand by what all know together, with the steps of who is nearest to each."""
+        domain, facts = self.first.domain, self._pooled
+        pooled = {goal.id: goal for goal in domain.goals(facts)}
+        tasks = []
+        for name, known in self.goals.items():
+            goal = pooled.get(name, known)
+            if goal.state != "open":
+                continue
+            fit = [member.me for member in self.members if not goal.kinds or member.me.kind in goal.kinds]
+            me = min(fit or [member.me for member in self.members], key=lambda me: _distance(name, me))
+            tasks.append(Task(goal, me.agent, name_agent(domain.describe_goal(goal, me.agent, facts), me.agent)))
+        return tasks
+
+    @cached_property
+    def _pooled(self) -> Facts:
+        return pool_facts(self.views)
+
+    @cached_property
+    def _readers(self) -> Mapping[str, tuple[AgentId, ...]]:
+        """By part of a situation, who of them reads it word for word."""
+        readers: dict[str, tuple[AgentId, ...]] = {}
+        for member in self.members:
+            for part in dict.fromkeys(_parts(member.situation) if member.me.scene is None else ()):
+                readers[part] = (*readers.get(part, ()), member.me.agent)
+        return readers
+
+    @property
+    def shared(self) -> Mapping[str, str]:
+        """What several of them read alike, by who; without what all read and stands beside the record as well."""
+        shown, groups = set(_parts(self.shown)), dict[tuple[AgentId, ...], list[str]]()
+        for part, readers in self._readers.items():
+            if len(readers) > 1 and not (part in shown and len(readers) == len(self.members)):
+                groups.setdefault(readers, []).append(part)
+        ordered = sorted(groups.items(), key=lambda group: -len(group[0]))
+        return {self._name(readers): "\n".join(parts) for readers, parts in ordered}
+
+    def _name(self, readers: Sequence[AgentId]) -> str:
+        return "all of them" if len(readers) == len(self.members) else ", ".join(readers)
+
+    @property
+    def situations(self) -> Mapping[AgentId, str]:
+        """The situation of each agent without what several read alike."""
+        shown = set(_parts(self.shown)) if len(self.members) == 1 else set()
+        return {
+            member.me.agent: "\n".join(
+                part for part in _parts(member.situation) if len(self._readers.get(part, ())) < 2 and part not in shown
+            )
+            for member in self.members
+        }
+
+    def of(self, agent: AgentId) -> Member | None:
+        """Return what the record holds of an agent."""
+        return next((member for member in self.members if member.me.agent == agent), None)
+
+    def without(self, me: AgentKnowledge) -> TeamRecord:
+        """Return the record of the others, to be shown beside the situation of one agent."""
+        others = tuple(member for member in self.members if member.me.agent != me.agent)
+        return replace(self, members=others, shown="" if me.scene is not None else name_agent(me.situation, me.agent))
+
+    def allocate(
+        self, agents: Collection[AgentId], barred: Collection[tuple[AgentId, Action]] = (),
+        settled: Mapping[AgentId, Plan] | None = None,
+    ) -> dict[AgentId, CandidateStep]:  # fmt: skip
+        """Return a step for each of some agents, as one reasoner would choose that knows what all of them know.
+
+        Args:
+            agents: Who is to be given a step.
+            barred: Steps that cannot be taken, as somebody found.
+            settled: What others do that are not to be given a step, in place of what runs.
+        """
+        running = {m.me.agent: m.me.running for m in self.members if m.me.running is not None} | dict(settled or {})
+        aims = {member.me.agent: member.last_goal for member in self.members}
+        steps = allocate_steps(self.views, self.first.domain, agents, running, aims, barred)
+        # who keeps on with what it does chooses first
+        ordered = sorted(
+            steps, key=lambda agent: agent not in running or running[agent].actions[0] != steps[agent].action
+        )
+        others = [Intent(name, plan.actions[0], plan.goal) for name, plan in running.items() if name not in steps]
+        first = {agent: steps[agent] for agent in ordered}
+        spread = spread_steps(first, self.goals, self.views, self.first.domain, others, barred)
+        return {agent: spread[agent] for agent in steps}
+
+
+def _parts(text: str) -> Sequence[str]:
+    """Return the lines of a text, each with those indented under it: they mean nothing without it."""
+    parts: list[str] = []
+    for line in text.splitlines():
+        if parts and line.startswith(("-", " ", "\t")):
+            parts[-1] += f"\n{line}"
+        else:
+            parts.append(line)
+    return parts
+
+
+def _distance(goal: GoalId, me: AgentKnowledge) -> tuple[bool, int]:
+    is_at = me.running is not None and me.running.goal == goal
+    return not is_at, min((option.steps for option in me.view.options if option.goal == goal), default=1 << 30)
+
+
+def one_option(me: AgentKnowledge) -> Action | None:
+    """Return the one action that makes sense for an agent, where there is no other: to ask for it would be vain."""
+    options = me.view.options
+    return complete_action(options[0].action, me.view) if len(options) == 1 else None

@@ -1,0 +1,66 @@
+"""What the world model says of a task or a plan, in the words that prompts show and rules repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from teamworld.memory.contract import GuideEntry, PlanRecord
+from teamworld.reasoning.prompts import plural
+
+#: What words of the loop mean; other causes are words of the world.
+_CAUSES = {
+    "goal_open": "did not do it",
+    "horizon": "out of time",
+    "all_done": "not needed any more",
+    "gone": "agent lost",
+}
+
+
+def percent(share: float) -> str:
+    """Return a share as a percentage."""
+    return f"{100 * share:.3g} %"
+
+
+def describe_causes(causes: Sequence[tuple[str, int]]) -> str:
+    """Return why plans failed, in a few words."""
+    return ", ".join(f"{_CAUSES.get(cause, cause).replace('_', ' ')} {count}x" for cause, count in causes)
+
+
+def describe_entry(entry: GuideEntry) -> str:
+    """Return the guidebook's line on a task; empty where nobody has tried it."""
+    if not entry.attempts or entry.progress is None or entry.steps is None:
+        return ""
+    details = []
+    if entry.attempts == 1:
+        text = f"{entry.verdict}: 1 attempt did {percent(entry.progress)} in {plural(entry.steps, 'step')}"
+        text += "" if entry.successes else ", not at once"
+    else:
+        text = f"{entry.verdict}, {entry.attempts} attempts, {entry.successes} finished it at once:"
+        text += f" {percent(entry.progress)} of the work in {entry.steps:.3g} steps on average"
+    if entry.mean_duration is not None:
+        begun = f"begun at step {entry.earliest_start}"
+        begun += f" to {entry.latest_start}" if entry.latest_start != entry.earliest_start else ""
+        finished = "" if entry.successes == entry.attempts else f"finished in {entry.mean_duration:.3g}, "
+        best = "" if entry.attempts == 1 else f"{finished}best {entry.shortest}, "
+        details.append(best + begun)
+    if len(entry.teams) > 1:
+        by_team = (f"{team.team}: {percent(team.progress)} of {team.attempts}" for team in entry.teams)
+        details.append(f"by team size {', '.join(by_team)}")
+        if entry.smallest is not None:
+            details.append(f"smallest that finished {entry.smallest}, best {entry.team}")
+    else:
+        details.append(f"team of {entry.teams[0].team}")
+    if entry.causes:
+        details.append(f"failed: {describe_causes(entry.causes)}")
+    return "; ".join([text, *details])
+
+
+def describe_record(record: PlanRecord) -> str:
+    """Return the library's line on a plan or a kind of plans."""
+    if record.attempts == 1:
+        text = f"1 attempt did {percent(record.progress)} in {record.steps:.3g} steps"
+        text += "" if record.successes else ", not at once"
+    else:
+        text = f"finished it at once {record.successes} of {plural(record.attempts, 'time')}"
+        text += f", {percent(record.progress)} of the work in {record.steps:.3g} steps on average"
+    return text + (f"; failed: {describe_causes(record.causes)}" if record.causes else "")

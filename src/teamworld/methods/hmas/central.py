@@ -1,0 +1,77 @@
+"""CMAS and HMAS-2: a planner without a body gives every agent one action at every step; in HMAS-2 it hears of each.
+
+In HMAS-2 each agent accepts its action or says what is wrong with it; on any objection the planner makes a new plan for
+all, with everything that was said. The last of so many plans is carried out in any case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from teamworld.language import AgentId
+from teamworld.methods.common.knowledge import AgentKnowledge
+from teamworld.methods.common.team_record import TeamRecord
+from teamworld.methods.contract import DecisionContext
+from teamworld.methods.hmas.method import SHARED, Framework, is_forced
+from teamworld.methods.hmas.options import CMAS, HMAS2, Hmas2Options
+from teamworld.methods.hmas.plans import TeamPlan
+from teamworld.methods.hmas.questions import PLANNER, SHOWN, CmasPlan, Judge, Opinion, PlanAll, Round
+from teamworld.record import QuestionSkipped
+
+
+class Cmas(Framework):
+    """A central planner for all; nobody else is asked."""
+
+    name = "cmas"
+    summary = "CMAS: a central planner gives all their actions each step, and nobody is heard on it"
+    questions = (CmasPlan, *SHARED)
+    respondents = (PLANNER,)
+    variants = CMAS
+
+    async def _settle(self, context: DecisionContext, record: TeamRecord) -> TeamPlan:
+        """Carry out the planner's plan."""
+        return await self._ask_planner(context, CmasPlan(PLANNER, record.views, record))
+
+
+class Hmas2(Framework):
+    """A central planner for all, with feedback of each."""
+
+    name = "hmas2"
+    summary = "HMAS-2: a central planner gives all their actions each step and heeds what they object"
+    options = Hmas2Options
+    _options: Hmas2Options
+    questions = (PlanAll, Judge, *SHARED)
+    respondents = (PLANNER,)
+    variants = HMAS2
+
+    async def _settle(self, context: DecisionContext, record: TeamRecord) -> TeamPlan:
+        """Plan, hear what the agents think of it, plan again, until all accept or the rounds are up."""
+        rounds: list[Round] = []
+        while True:
+            plan = await self._ask_planner(context, PlanAll(PLANNER, record.views, record, tuple(rounds)))
+            if not self._options.feedback:
+                return plan
+            rounds.append(Round(plan, await self._opinions(context, record, plan, rounds)))
+            accepted = all(opinion.accept for opinion in rounds[-1].opinions.values())
+            if accepted or len(rounds) == self._options.rounds:
+                return plan
+
+    async def _opinions(
+        self, context: DecisionContext, record: TeamRecord, plan: TeamPlan, rounds: Sequence[Round]
+    ) -> dict[AgentId, Opinion]:
+        """Ask all what they think of their parts; not who has no other option than its part."""
+        known = {member.me.agent: member.me for member in record.members if member.is_open}
+        asked = {agent: me for agent, me in known.items() if not is_forced(plan.of(agent), me)}
+        for agent in (agent for agent in known if agent not in asked):
+            context.note(QuestionSkipped(agent=agent, purpose=Judge.kind, cause="one option"))
+        said = await context.together(
+            {agent: context.ask(self._judge(record, me, plan, rounds)) for agent, me in asked.items()}
+        )
+        return {agent: said.get(agent, Opinion(accept=True)) for agent in known}
+
+    def _judge(self, record: TeamRecord, me: AgentKnowledge, plan: TeamPlan, rounds: Sequence[Round]) -> Judge:
+        said = ((past.plan.of(me.agent), past.opinions.get(me.agent)) for past in rounds[-SHOWN:])
+        before = tuple((part, opinion) for part, opinion in said if opinion is not None)
+        if self._options.sees == "own":
+            return Judge(me.agent, {me.agent: me.view}, me, TeamRecord(()), plan, before)
+        return Judge(me.agent, record.views, me, record.without(me), plan, before)

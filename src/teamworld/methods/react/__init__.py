@@ -1,0 +1,1 @@
+"""ReAct and Reflexion: each agent alone, reasoning then one action, with its own history; no messages."""

@@ -1,0 +1,181 @@
+"""How a goal stands, in a line of words: what is missing, how many are of use, what it is worth, how far it is."""
+
+from __future__ import annotations
+
+from math import dist
+from typing import TYPE_CHECKING, TypeAlias
+
+from teamworld.language import Action, AgentId, Cell, Entity, plain, show
+from teamworld.worlds.wildfire.firebreaks import RATES, firebreak, uncut_runs
+from teamworld.worlds.wildfire.skills import approach_cell, estimate_ticks, line_ticks, travel_ticks
+from teamworld.worlds.wildfire.symbolic_state import Mission, SymbolicState, number_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from teamworld.worlds.contract import Goal
+
+    Teller: TypeAlias = Callable[[Goal, AgentId, Mission, SymbolicState], Iterator[str]]
+
+#: Runs of a ring that are told one by one.
+MOST_RUNS = 12
+
+
+def goal_text(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState) -> str:
+    """Return how a goal stands for an agent."""
+    if goal.state != "open":
+        return goal.state
+    tellers: dict[str, Teller] = {
+        "cut": _cut, "search": _search, "scout": _scout, "suppress": _suppress, "transport": _transport,
+        "rescue": _people, "guard": _people,
+    }  # fmt: skip
+    return "; ".join([*tellers[goal.kind](goal, agent, mission, state), *_obstacles(goal, agent, mission, state)])
+
+
+def _hands(goal: Goal, mission: Mission) -> str:
+    """Return how many agents a goal needs and how many are of use."""
+    need = f"takes {goal.quorum} agents at once, " if goal.quorum > 1 else ""
+    more = f"up to {goal.capacity} are of use" if goal.capacity > 1 else "one agent is enough"
+    others = set(mission.kinds.values()) - set(goal.kinds)
+    kinds = f", for {' or '.join(goal.kinds)}" if goal.kinds and others else ""
+    return f"{need}{more}{kinds}"
+
+
+def _obstacles(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState) -> Iterator[str]:
+    """Yield what keeps the agent from it now."""
+    if goal.kinds and mission.kinds[agent] not in goal.kinds:
+        yield f"not for a {mission.kinds[agent]}"
+    elif agent in state.agents and (carrier := state.agents[agent].aboard) is not None:
+        yield f"cannot be done now by {agent}: it rides {carrier}"
+    if goal.prerequisites:
+        yield f"cannot be done now: {' and '.join(goal.prerequisites)} first"
+
+
+def _way(agent: AgentId, aim: Entity | str, mission: Mission, state: SymbolicState) -> str:
+    """Return how far it is to a thing for an agent: empty where nobody knows."""
+    body = state.agents.get(agent)
+    place = None if body is None else approach_cell(agent, aim, body.at, mission, state)
+    if body is None or place is None:
+        return ""
+    steps = 0 if place == body.at else travel_ticks(mission.kinds[agent], body.at, place, state)
+    return f"{agent} is there" if steps == 0 else f"{number_of(steps, 'step')} away for {agent}"
+
+
+def _cut(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState) -> Iterator[str]:
+    assert goal.thing is not None
+    cells = [spot.at for spot in state.spots(goal.thing)]
+    where = f"at {show(cells[0])}" if len(cells) == 1 else f"on the line from {show(cells[0])} to {show(cells[-1])}"
+    left = f"on {number_of(len(state.uncut(goal.thing)), 'cell')}, " if len(cells) > 1 else ""
+    yield f"{goal.units} of {number_of(goal.weight, 'tree')} left on {plain(goal.thing)}, {left}{where}"
+    if there := [name for name, body in state.agents.items() if body.at in cells and name != agent]:
+        yield f"{' and '.join(there)} {'is' if len(there) == 1 else 'are'} there"
+    yield _hands(goal, mission)
+    if agent in state.agents:
+        steps = estimate_ticks(agent, Action("fell", (goal.thing,)), mission, state)
+        yield f"{number_of(steps, 'step')} for {agent} with the way"
+
+
+def _search(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState) -> Iterator[str]:
+    missing = []
+    if mission.burns and not state.fires:
+        missing.append("the fire")
+    people = mission.clusters * mission.per_cluster
+    if left := people - sum(number < people for number in state.people):
+        missing.append(number_of(left, "civilian"))
+    yield f"not found yet: {' and '.join(missing) or 'nothing'}"
+    yield _hands(goal, mission)
+    hidden = [number for number in state.unseen if number in state.sectors]
+    yield f"{number_of(len(hidden), 'sector')} not seen whole" if hidden else "all sectors were seen once"
+
+
+def _scout(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState) -> Iterator[str]:
+    assert goal.thing is not None
+    above = max(0, goal.quorum - goal.units)
+    yield f"{above} of {goal.quorum} above {plain(goal.thing)}, at the same time"
+    yield _hands(goal, mission)
+    yield _way(agent, goal.thing, mission, state) or "nobody knows where it is now"
+
+
+def _suppress(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState) -> Iterator[str]:
+    assert goal.thing is not None
+    burning = len(state.fires[goal.thing.id].cells) if goal.thing.id in state.fires else 0
+    way = _way(agent, goal.thing, mission, state)
+    yield f"{number_of(burning, 'cell')} known to burn" if burning else "nothing of it was seen burning yet"
+    yield "done when nothing of it burns"
+    yield _hands(goal, mission)
+    yield way or "nobody knows where it is now"
+    if set(goal.kinds) & {"firefighter", "bulldozer"}:
+        yield from _ring(goal.thing.id, agent, mission, state)
+
+
+def _ring(fire: int, agent: AgentId, mission: Mission, state: SymbolicState) -> Iterator[str]:
+    """Yield a ring that would stop the fire, what of it is cut and what is left."""
+    ring = firebreak(mission, state, fire)
+    if ring is None:
+        return
+    xs, ys = zip(*ring.cells, strict=True)
+    runs, body = uncut_runs(mission, state, fire), state.agents.get(agent)
+    left = sum(map(len, runs))
+    box = f"x {min(xs)} to {max(xs)}, y {min(ys)} to {max(ys)}"
+    spare = "in time for the team" if ring.slack >= 0 else "too late for all of it, as the team is"
+    if ring.encloses:
+        yield "it is enclosed: nothing that it can reach leads out of the ground that was cut, seen as it is"
+        return
+    yield (
+        f"a ring that would close: along {box}, {number_of(len(ring.cells), 'cell')}, {left} of "
+        f"them still to cut ({spare})"
+    )
+    pours = mission.pours and state.water and mission.kinds[agent] == "firefighter"
+    if not runs or body is None or pours or mission.kinds[agent] not in RATES:
+        return
+    kind, at = mission.kinds[agent], body.at
+
+    def tell(run: tuple[Cell, ...]) -> str:
+        steps = line_ticks(kind, run[0], run[-1], state)
+        near = min(run[0], run[-1], key=lambda cell: (dist(cell, at), cell))
+        way = "here" if near == at else f"{number_of(travel_ticks(kind, at, near, state), 'step')} away"
+        cells = show(run[0]) if len(run) == 1 else f"{show(run[0])} to {show(run[-1])}"
+        return f"{cells} ({way}, {number_of(steps, 'step')} to cut)"
+
+    order = sorted(runs, key=lambda run: (min(dist(run[0], at), dist(run[-1], at)), run))
+    more = f", and {len(order) - MOST_RUNS} more" if len(order) > MOST_RUNS else ""
+    uncut = ", ".join(map(tell, order[:MOST_RUNS]))
+    yield f"uncut, or unseen and taken for 2 trees a cell, for {agent} alone (move_to, then cut_line): {uncut}{more}"
+
+
+def _transport(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState) -> Iterator[str]:
+    assert goal.thing is not None
+    bodies = {name: body for name, body in state.agents.items() if mission.kinds[name] == "firefighter"}
+    away = [
+        name
+        for name, body in bodies.items()
+        if not (state.in_zone(body.at) and (body.aboard is None or mission.riders_count))
+    ]
+    yield f"not at {plain(goal.thing)} yet: {', '.join(away) or number_of(goal.units, 'firefighter')}"
+    if goal.quorum > 1:
+        yield "a helicopter and a firefighter together, or on foot"
+    else:
+        yield "each goes by itself"
+    if way := _way(agent, goal.thing, mission, state):
+        yield way
+
+
+def _people(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState) -> Iterator[str]:
+    assert goal.thing is not None
+    free = [number for number, person in state.members(goal.thing.id).items() if person.state == "free"]
+    held = [number for number, person in state.members(goal.thing.id).items() if person.state == "held"]
+    what = "to bring to zone_0" if goal.kind == "rescue" else "to keep from the fire until it is out"
+    yield f"{number_of(goal.units, 'civilian')} {what}" + (f", {len(held)} carried now" if held else "")
+    yield _hands(goal, mission)
+    way = _way(agent, goal.thing, mission, state)
+    if way:
+        yield f"the nearest {way}"
+    elif free or not state.members(goal.thing.id):
+        yield "nobody knows where they are now"
+    if goal.kind == "rescue" and state.zone is not None and agent in state.agents:
+        place = state.place(goal.thing, state.agents[agent].at)
+        if place is not None:
+            steps = travel_ticks(mission.kinds[agent], place, state.zone, state)
+            yield f"from there {number_of(steps, 'step')} to zone_0"
+    if goal.kind == "guard" and (place := state.place(goal.thing, (0, 0))) is not None and state.burning:
+        yield f"the fire is {min(dist(place, cell) for cell in state.burning):.0f} cells from them"

@@ -1,0 +1,148 @@
+"""The law of parity holds, and the hunt for exceptions finds those that are planted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from teamworld.language import Action, Plan
+from teamworld.methods.common.knowledge import AgentKnowledge, Line, Teammate
+from teamworld.methods.zero_shot.questions import TargetedPlan, ZeroShotPlan
+from teamworld.testing.parity import check_parity
+from teamworld.worlds import registry as worlds
+from teamworld.worlds.contract import World
+
+#: Contexts in which a planted violation has to show.
+CONTEXTS = 1000
+
+
+@dataclass(frozen=True)
+class Unspoken(AgentKnowledge):
+    """Knowledge whose tasks are not described."""
+
+    def describe_goal(self, goal: object) -> str:
+        """Say nothing."""
+        return ""
+
+
+@dataclass(frozen=True)
+class Planted(ZeroShotPlan):
+    """A question whose rule reads ``read`` and whose prompt shows what ``hide`` leaves."""
+
+    read: Callable[[AgentKnowledge], object] = field(default=lambda me: 0)
+    hide: Callable[[AgentKnowledge], AgentKnowledge] = field(default=lambda me: me)
+    number: int = 4
+    rate: float = 0.5
+    flag: bool = False
+    table: Mapping[str, int] = field(default_factory=lambda: {"one": 1, "two": 2})
+    words: tuple[str, ...] = ("left", "right", "up")
+
+    def context(self) -> dict[str, Any]:
+        """Show what is not hidden."""
+        return {"q": self, "me": self.hide(self.me)}
+
+    def rule(self, rng: np.random.Generator) -> TargetedPlan:
+        """Answer with what is read."""
+        read = self.read(self.me) if self.respondent else None
+        return TargetedPlan(goal=f"{read}", actions=())
+
+
+@dataclass(frozen=True)
+class OwnField(Planted):
+    """The same; the rule reads a field of the question that no template shows."""
+
+    name: str = ""
+
+    def rule(self, rng: np.random.Generator) -> TargetedPlan:
+        """Answer with the field."""
+        return TargetedPlan(goal=f"{getattr(self, self.name)}", actions=())
+
+
+def blind(me: AgentKnowledge) -> AgentKnowledge:
+    """Hide the situation, the tasks and the past."""
+    return Unspoken(replace_view(me), me.domain, me.spec, me.team, me.running, me.commitment, scene="Nothing.")
+
+
+def replace_view(me: AgentKnowledge) -> Any:  # noqa: ANN401  (a view without a past)
+    class Empty:
+        agent, kind, t, steps_left = me.agent, me.kind, me.step, me.steps_left
+        goals, options, history, known = (), (), (), me.view.known
+        abilities = me.view.abilities
+
+    return Empty()
+
+
+PLANTS: Mapping[str, tuple[Callable[[AgentKnowledge], object], Callable[[AgentKnowledge], AgentKnowledge]]] = {
+    "own place": (lambda me: me.view.known.value(me.agent, "AT"), blind),
+    "a teammate's place": (lambda me: me.view.known.value("agent_1", "AT"), blind),
+    "all facts": (lambda me: [str(fact) for fact in me.view.known], blind),
+    "number of facts": (lambda me: len(me.view.known), blind),
+    "what is seen now": (lambda me: [str(fact) for fact in me.view.facts], blind),
+    "goals": (lambda me: [(goal.id, goal.units) for goal in me.goals], blind),
+    "options": (lambda me: [str(option) for option in me.options], blind),
+    "length of the past": (lambda me: len(me.view.history), blind),
+    "last status": (lambda me: me.view.history[-1].status, blind),
+    "why it failed": (lambda me: [outcome.reason for outcome in me.view.history], blind),
+    "teammates": (lambda me: len(me.team), lambda me: replace(me, team=())),
+    "their doing": (lambda me: [mate.doing for mate in me.team], lambda me: replace(me, team=())),
+    "their commitment": (lambda me: [mate.commitment for mate in me.team], lambda me: replace(me, team=())),
+    "when they said so": (lambda me: [mate.said for mate in me.team], lambda me: replace(me, team=())),
+    "own plan": (lambda me: me.running, lambda me: replace(me, running=None)),
+    "own commitment": (lambda me: me.commitment, lambda me: replace(me, commitment=None)),
+    "what was said": (lambda me: [line.text for line in me.said], lambda me: me),
+    "who said it": (lambda me: [line.sender for line in me.said], lambda me: me),
+    "when it was said": (lambda me: [line.step for line in me.said], lambda me: me),
+    "the limit": (lambda me: me.spec.horizon, lambda me: me),
+    "the order of agents": (lambda me: me.spec.agents, lambda me: me),
+}
+FIELDS = ("number", "rate", "flag", "table", "words")
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    """A world in which agents see little, some steps old."""
+    made = worlds.make("cube", "n4", 0, 60, {})
+    made.reset(0)
+    for step in range(6):
+        made.step({agent: Action("move", (("up", "down", "left", "right")[step % 4], 1)) for agent in made.spec.agents})
+    return made
+
+
+def plant(world: World, kind: type[ZeroShotPlan], **fields: Any) -> ZeroShotPlan:
+    """Return a question of the world's first agent with a rule that reads too much."""
+    agent, mate = world.spec.agents[:2]
+    view = world.view(agent)
+    me = AgentKnowledge(
+        view,
+        world.domain,
+        replace(world.spec.public, rules="Push."),
+        (Teammate(mate, "pusher", "push_block", "block_1", 3), Teammate("agent_2", "pusher", "rests", "block_2", 1)),
+        running=Plan((Action("idle", (2,)), Action("wait")), "block_1"),
+        commitment="block_1",
+        said=(Line(2, mate, None, "I take block_1.", "block_1"), Line(4, "agent_2", (agent,), "Come.", None)),
+    )
+    return kind(agent, {agent: view}, me, **fields)
+
+
+@pytest.mark.parametrize("name", PLANTS)
+def test_a_planted_violation_is_found(name: str, world: World) -> None:
+    read, hide = PLANTS[name]
+    tally = check_parity(plant(world, Planted, read=read, hide=hide), np.random.default_rng(0), 2 * CONTEXTS)
+    assert tally.leaks, f"{tally.contexts} contexts, {tally.moved} answers moved"
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_a_rule_that_reads_an_unshown_field_is_found(name: str, world: World) -> None:
+    tally = check_parity(plant(world, OwnField, name=name), np.random.default_rng(0), 2 * CONTEXTS)
+    assert any(leak.path[0] == name for leak in tally.leaks)
+
+
+def test_an_honest_rule_is_left_alone(world: World) -> None:
+    tally = check_parity(plant(world, ZeroShotPlan), np.random.default_rng(0), 2 * CONTEXTS)
+    assert tally.contexts >= CONTEXTS // 2
+    assert tally.moved
+    assert not tally.leaks

@@ -1,0 +1,263 @@
+"""What agents are told in words: mission, rules, goals, options; and that views tell all that facts say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+
+from teamworld.language import Action, ActionSchema, Entity, Fact, Facts, plain
+from teamworld.worlds.contract import ImpossibleFacts
+from teamworld.worlds.cube.world import CubeOptions, CubeView, CubeWorld, make
+from tests.worlds.cube.team import Cell, give, run, world
+from tests.worlds.test_words import answers, changed, moments
+
+W1 = (1, 4, 4)
+
+
+def options(here: CubeWorld, agent: str = "agent_0") -> Mapping[str, tuple[str | None, int]]:
+    return {plain(option.action): (option.goal, option.steps) for option in here.view(agent).options if option.goal}
+
+
+def goal_line(here: CubeWorld, block: int, agent: str = "agent_0") -> str:
+    view = here.view(agent)
+    return here.domain.describe_goal(view.goals[block], agent, view.known)
+
+
+def test_the_mission_says_what_counts_and_by_when() -> None:
+    task = make("paper-n2", 0, 150, {}).spec.task
+    assert "weights" not in task, "every view shows them"
+    hidden = make("paper-n2", 0, 150, {"view_radius": 3}).spec.task
+    assert "3 blocks of weights 2, 1, 1, block_0 first," in hidden
+    assert "within 150 steps" in task
+    assert "counts its weight, of 4 in all" in task
+
+
+def test_the_rules_hold_for_this_instance_and_tell_of_nothing_else() -> None:
+    rules = make("paper-n2", 0, 150, {}).spec.rules
+    assert "20 x 20 cells" in rules
+    assert "column 19" in rules
+    assert "pushers of these count too" in rules
+    assert "unseen" not in rules
+    limited = make("n4", 0, 150, {"view_radius": 3, "controller": "paper", "force_scope": "rear"}).spec.rules
+    assert "sees 3 cells far" in limited
+    assert "as likely in one unseen cell as in any other" in limited
+    assert "count too" not in limited
+
+
+def test_every_action_is_explained_and_its_example_can_be_written() -> None:
+    view = make("paper-n2", 0, 150, {}).view("agent_0")
+    for schema in view.abilities:
+        assert schema.doc.endswith(".")
+        if schema.example is not None:
+            assert schema.complete(schema.example).verb == schema.verb
+    by_verb: Mapping[str, ActionSchema] = {schema.verb: schema for schema in view.abilities}
+    assert all(by_verb[verb].needs for verb in ("move_to_block", "rendezvous", "push_block", "yield_block"))
+    assert "tick" not in " ".join(schema.doc + schema.signature() for schema in view.abilities)
+
+
+@pytest.mark.parametrize(
+    ("agents", "blocks", "line"),
+    [
+        (
+            [(0, 0), (1, 0)],
+            [(2, 1, 1), (1, 1, 5), (1, 1, 8)],
+            "17 columns to go, worth 2, takes 2 agents (1 there); 1 step to its left face; "
+            "cannot be done now by 2: block_1 is in the way after 2 columns (takes 3)",
+        ),
+        (
+            [(0, 0), (1, 0)],
+            [(2, 1, 1), (1, 1, 3)],
+            "17 columns to go, worth 2, takes 3 agents (1 there); 1 step to its left face; "
+            "cannot be done now by 2: block_1 is in the way at once (takes 3)",
+        ),
+        (
+            [(4, 3), (4, 9)],
+            [(1, 4, 4), (1, 4, 6)],
+            "15 columns to go, worth 1, takes 1 agent (1 there); you are there; "
+            "takes 2 after 1 column, with block_1; agent_1 stands in its way after 3 columns",
+        ),
+        (
+            [(4, 2)],
+            [(3, 4, 4)],
+            "13 columns to go, worth 3, takes 3 agents; 1 step to its left face; cannot be done by 1: it is too heavy",
+        ),
+        (
+            [(4, 2), (9, 9)],
+            [(1, 4, 0), (1, 12, 0)],
+            "19 columns to go, worth 1, takes 1 agent; "
+            "cannot be done now: the wall is at its left face; you stand in its way after 1 column",
+        ),
+        (  # both ends of the face are held, and column 0 is the only way to its middle
+            [(18, 0), (14, 0), (16, 0)],
+            [(3, 14, 1)],
+            "16 columns to go, worth 3, takes 3 agents (2 there); 2 steps to its left face, "
+            "but agent_2 bars the way at (16, 0)",
+        ),
+        (
+            [(9, 9)],
+            [(1, 0, 1), (1, 1, 0)],
+            "18 columns to go, worth 1, takes 1 agent; no way leads you to its left face now",
+        ),
+    ],
+)
+def test_a_goal_says_what_it_takes_and_what_is_in_the_way(
+    agents: Sequence[Cell], blocks: Sequence[tuple[int, int, int]], line: str
+) -> None:
+    assert goal_line(world(20, agents, blocks), 0) == line
+
+
+def test_options_serve_their_goal_and_say_how_long_they_take() -> None:
+    here = make("paper-n2", 0, 150, {})
+    faces = {name.removeprefix("move_to_block(") for name in options(here)}
+    # Aside only where the way right is barred for two; never to the side that faces the goal.
+    assert faces == {"block_0, left)", "block_0, up)", "block_0, down)", "block_1, left)", "block_2, left)"}
+    at_the_top = world(20, [(3, 4), (0, 0)], [(2, 4, 4)])
+    assert list(options(at_the_top)) == ["move_to_block(block_0, left)"]
+    barred = world(20, [(3, 4), (0, 0)], [(2, 4, 4), (1, 4, 9)])
+    assert options(barred)["push_block(block_0, 2)"] == ("block_0", 2)
+    alone = world(20, [(4, 3), (9, 9)], [(1, 4, 4)])
+    assert options(alone) == {"push_block(block_0, 15)": ("block_0", 15)}
+
+
+def test_a_block_is_pushed_back_for_the_one_that_it_shuts_off() -> None:
+    touching = world(20, [(9, 9), (0, 0)], [(2, 4, 4), (1, 4, 6)])
+    assert options(touching)["move_to_block(block_0, right)"][0] == "block_1"
+    assert "push_block(block_0, 14)" not in options(touching)
+
+
+def test_moves_that_would_end_at_once_are_no_options() -> None:
+    here = world(10, [(4, 3), (3, 3), (0, 0)], [W1])
+    assert [str(option.action) for option in here.view("agent_0").options if option.action.verb == "move"] == [
+        "move(down, 1)",
+        "move(left, 1)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("agents", "blocks", "orders", "reason"),
+    [
+        (
+            [(4, 0), (6, 0)],
+            [W1],
+            ["move(down, 3)"],
+            "blocked: went 1 of 3 cells down; agent_1 was in the way at (6, 0)",
+        ),
+        ([(0, 0)], [W1], ["move(up)"], "blocked: went 0 of 1 cell up; the wall was in the way"),
+        (
+            [(0, 0)],
+            [W1, (1, 0, 1), (1, 1, 0)],
+            ["move_to_block(0, left, 6)"],
+            "unreachable: 6 steps went by without a free way to the left face of block_0",
+        ),
+        (
+            [(9, 9)],
+            [W1],
+            ["move_to_block(0, left, 2)"],
+            "timeout: 2 steps went by on the way to the left face of block_0",
+        ),
+        (
+            [(9, 9)],
+            [(2, 0, 0)],
+            ["move_to_block(0, left)"],
+            "face_gone: no cell to stand on at the left face of block_0, for the wall",
+        ),
+        (
+            [(3, 4)],
+            [W1],
+            ["rendezvous(0, left, 1)"],
+            "not_aligned: agent_0 is not lined up at the left face of block_0, but at the up face",
+        ),
+        (
+            [(4, 3), (5, 3)],
+            [(2, 4, 4)],
+            ["rendezvous(0, left, 2, 3)", "idle(9)"],
+            "timeout: 3 steps went by, 1 of 2 waited at the left face of block_0; agent_1 stood there without waiting",
+        ),
+        (
+            [(9, 9), (0, 0)],
+            [W1],
+            ["wait_agents(2, 4)", "idle(9)"],
+            "timeout: 4 steps went by, 1 of 2 waited, not agent_1",
+        ),
+        ([(4, 3)], [W1], ["push_block(0, 9, 2)"], "timeout: 2 steps went by, block_0 moved 2 of 9 cells"),
+        ([(4, 1)], [(1, 4, 2)], ["yield_block(0, 2)"], "blocked: backed away 1 of 2 cells; the wall was in the way"),
+    ],
+)
+def test_failures_are_explained(
+    agents: Sequence[Cell], blocks: Sequence[tuple[int, int, int]], orders: Sequence[str], reason: str
+) -> None:
+    here = world(12, agents, blocks)
+    run(here, *orders)
+    while not here.view("agent_0").history:
+        give(here)
+    assert here.view("agent_0").history[-1].reason == reason
+
+
+def altered(view: CubeView, facts: Facts) -> CubeView:
+    """Return the view of an agent that perceives other facts."""
+    frame = replace(view._frame, split=lambda agent: (facts, Facts(), facts))
+    return CubeView(view.agent, frame, lambda: frame)
+
+
+def test_all_of_a_view_follows_from_its_facts() -> None:
+    here = make("n4", 0, 150, {"view_radius": 4})
+    view = here.view("agent_0")
+    known = Facts(tuple(view.known))
+    assert altered(view, known).text() == view.text()
+    assert set(altered(view, known).options) == set(view.options)
+    for fact in known:
+        if fact.predicate in ("SIDE", "STATE") or fact.subject == "agent_0":
+            continue
+        without = altered(view, Facts(tuple(other for other in known if other != fact)))
+        assert without.text() != view.text(), fact
+    moved = tuple(Fact(f.subject, f.predicate, 25) if f.predicate == "SIDE" else f for f in known)
+    assert "column 24" in altered(view, Facts(moved)).text()
+    done = (*(f for f in known if f.subject != Entity("block", 0)), Fact(Entity("block", 0), "STATE", "delivered"))
+    assert "block_0" not in altered(view, Facts(done)).text().replace("Delivered: block_0", "")
+
+
+def test_agents_are_told_what_they_and_others_do() -> None:
+    here = world(10, [(9, 9), (0, 0)], [W1], options=CubeOptions(view_radius=2))
+    give(here, "move_to_block(0, left)" if here.view("agent_0").state.blocks else "idle(3)", "move(down, 5)")
+    text = here.view("agent_0").text()
+    assert "You are agent_0 at (9, 9), doing idle(3)." in text
+    assert "Others: agent_1 (1, 0), doing move(down, 5)." in text
+    assert "No block has been found yet." in text
+    assert here.view("agent_1").running["agent_1"] == Action("move", ("down", 5))
+
+
+@pytest.mark.parametrize(("level", "options"), [("paper-n2", {}), ("n4", {}), ("n4", {"view_radius": 3})])
+def test_what_rules_answer_by_stands_in_the_situation(level: str, options: Mapping[str, object]) -> None:
+    here = make(level, 0, 60, options)
+    tried = 0
+    for t, _ in enumerate(moments(here, 30)):
+        view = here.view("agent_1")
+        if t % 8 != 3:
+            continue
+        before, told = answers(here, view.agent, view.kind, view.known), altered(view, view.known).text()
+        for facts in changed(view.known):
+            try:
+                after = answers(here, view.agent, view.kind, facts)
+            except ImpossibleFacts:
+                continue
+            tried += 1
+            assert after == before or altered(view, facts).text() != told, set(view.known) ^ set(facts)
+    assert tried > 20
+
+
+@pytest.mark.parametrize("options", [{}, {"view_radius": 3}, {"controller": "paper", "timeouts": "paper"}])
+def test_words_are_plain_whole_and_count_in_steps(options: Mapping[str, object]) -> None:
+    here = make("n4", 1, 60, options)
+    said = [here.spec.task, here.spec.rules]
+    for _ in moments(here, 60):
+        for agent in here.spec.agents:
+            view = here.view(agent)
+            said += [here.domain.describe_goal(goal, agent, view.known) for goal in view.goals]
+            said += [view.text(), *(outcome.reason for outcome in view.history)]
+            said += [words for schema in view.abilities for words in (schema.doc, schema.needs)]
+    for words in dict.fromkeys(said):
+        assert plain(words) == words
+        assert not re.search(r"\bticks?\b|\b1 (cells|columns|steps|agents)\b|  ", words), words

@@ -1,0 +1,173 @@
+"""What is told before the first step, of goals, and of a view: only what there is, with what rules answer by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from teamworld.language import Action, Entity, parse_action, plain
+from teamworld.worlds.wildfire import physics
+from teamworld.worlds.wildfire.levels import LEVELS, Team
+from teamworld.worlds.wildfire.skills import line_cells
+from teamworld.worlds.wildfire.state import Cell
+from teamworld.worlds.wildfire.world import WildfireWorld, make
+from tests.worlds.wildfire.test_world import FAR, do, until, world
+
+SMALL = [name for name, level in LEVELS.items() if level.team.size <= 20 and level.size <= 250]
+#: Words, and the levels that may use them.
+ONLY: dict[str, Callable[[Any], object]] = {
+    "water|spray|refill|release|tank": lambda level: (
+        level.water or any(event.kind == "water" for event in level.events)
+    ),
+    "civilian|pick_up|drop_off|cluster": lambda level: level.civilians,
+    "helicopter|aboard|set_down": lambda level: level.team.helicopters,
+    "drone": lambda level: level.team.drones or level.task == "scout",
+    "bulldozer": lambda level: level.team.bulldozers,
+    "fire(?!fighter)|burn|smoulder": lambda level: level.task in ("scout", "contain", "both"),
+    "sector": lambda level: not level.known,
+    "zone": lambda level: level.task in ("transport", "rescue"),
+    "[Tt]imestep|[Tt]icks?\\b": lambda level: False,
+    "<": lambda level: False,
+}
+
+
+def all_words(here: WildfireWorld) -> str:
+    """Return everything that a reader is shown of an instance."""
+    texts = [here.spec.task, here.spec.rules]
+    for agent in {kind: agent for agent, kind in here.spec.kinds.items()}.values():
+        view = here.view(agent)
+        texts += [view.text(), view.text("grid")]
+        texts += [f"{schema.verb} {schema.doc} {schema.needs} {plain(schema.example)}" for schema in view.abilities]
+        texts += [here.domain.describe_goal(goal, agent, view.known) for goal in view.goals]
+        texts += [plain(option.action) for option in view.options]
+    return "\n".join(texts)
+
+
+@pytest.mark.parametrize("level", SMALL)
+def test_nothing_is_said_of_what_the_instance_lacks(level: str) -> None:
+    here = make(level, 0, 30, {})
+    words = all_words(here)
+    for said, may in ONLY.items():
+        if not may(LEVELS[level]):
+            assert not re.findall(rf".*(?:{said}).*", words), said
+    assert not re.search(r"\b1 (steps|cells|trees|sectors|civilians)\b", words)
+    assert "step" in here.spec.task
+
+
+@pytest.mark.parametrize("level", SMALL)
+def test_every_action_has_an_example_that_fits(level: str) -> None:
+    here = make(level, 0, 30, {})
+    for agent in here.spec.agents:
+        for schema in here.view(agent).abilities:
+            assert schema.doc.endswith(".")
+            assert schema.example is not None
+            schema.complete(schema.example)
+
+
+@given(st.tuples(*[st.integers(0, 30)] * 2), st.tuples(*[st.integers(0, 30)] * 2))
+def test_cells_of_a_line_share_sides(start: tuple[int, int], end: tuple[int, int]) -> None:
+    cells = line_cells(start, end)
+    assert (cells[0], cells[-1]) == (start, end)
+    assert len(cells) == 1 + abs(start[0] - end[0]) + abs(start[1] - end[1])
+    for (x0, y0), (x1, y1) in pairwise(cells):
+        assert abs(x0 - x1) + abs(y0 - y1) == 1
+
+
+@pytest.mark.parametrize("end", [(12, 5), (9, 9)])
+def test_a_line_is_cut_on_foot_to_its_end(end: tuple[int, int]) -> None:
+    here = world(Team(1), "contain", spawn=(5, 5), fire=FAR, trees=2, fire_every=10**5)
+    agent, order = "firefighter_1", f"cut_line({end})"
+    estimate = here.domain.estimate_steps(agent, parse_action(order), here.view(agent).known)
+    report, steps = until(here, agent, order)
+    assert report.outcomes[agent].status == "done"
+    assert abs(steps - estimate) <= 2
+    trees = here.incident.land.inner(here.incident.land.trees)
+    assert all(trees[y, x] == 0 for x, y in line_cells((5, 5), end))
+    assert here.view(agent).facts.value(agent, "AT") == end
+
+
+def test_several_on_one_line_share_its_cells() -> None:
+    alone = world(Team(1), "contain", spawn=(5, 5), fire=FAR, trees=3, fire_every=10**5)
+    here = world(Team(4), "contain", spawn=(5, 5), fire=FAR, trees=3, fire_every=10**5)
+    _, long = until(alone, "firefighter_1", "cut_line((16, 5))")
+    steps, line = 0, line_cells((5, 5), (16, 5))
+    trees = here.incident.land.inner(here.incident.land.trees)
+    while any(trees[y, x] for x, y in line):
+        do(here, **dict.fromkeys(here.spec.agents, "cut_line((16, 5))"))
+        steps += 1
+    assert steps <= long / 2.5
+
+
+def test_a_line_that_the_fire_reached_is_given_up() -> None:
+    here = world(Team(1), "contain", spawn=(5, 5), fire=FAR, trees=3, fire_every=10**5)
+    do(here, firefighter_1="cut_line((13, 5))")
+    physics.ignite(here.incident.land, 12, 5)
+    report, _ = until(here, "firefighter_1", "cut_line((13, 5))")
+    outcome = report.outcomes["firefighter_1"]
+    assert (outcome.word, outcome.constraint) == ("fire", "spatial")
+    assert not report.gone
+
+
+def test_idle_waits_so_many_steps() -> None:
+    here = world(Team(1), target=FAR, clusters=(FAR,))
+    assert until(here, "firefighter_1", "idle(4)")[1] == 4
+
+
+def test_options_are_sorted_and_name_the_felling_of_trees() -> None:
+    here = make("cut_trees_sparse_small", 0, 30, {})
+    options = here.view("firefighter_1").options
+    assert [option.action.verb for option in options[:-1]] == ["fell"] * 6
+    assert [option.steps for option in options[:-1]] == sorted(option.steps for option in options[:-1])
+    assert options[-1].action == Action("wait")
+
+
+def test_a_ring_is_told_with_what_is_left_to_cut() -> None:
+    here = make("suppress_fire_contain", 0, 100, {})
+    agent = "bulldozer_6"
+    before = here.view(agent)
+    words = here.domain.describe_goal(before.goals[0], agent, before.known)
+    assert "done when nothing of it burns" in words
+    assert re.search(
+        r"a ring that would close: along x \d+ to \d+, y \d+ to \d+, 40 cells, \d+ of them still to cut", words
+    )
+    left = int(re.findall(r"(\d+) of them still", words)[0])
+    plan = here.domain.candidate_plans(before.goals[0], agent, before.known)[0]
+    for action in plan.actions[:2]:
+        until(here, agent, str(action))
+    after = here.view(agent)
+    words = here.domain.describe_goal(after.goals[0], agent, after.known)
+    assert int(re.findall(r"(\d+) of them still", words)[0]) < left
+
+
+def test_a_goal_is_told_in_its_own_units_with_the_steps_of_the_agent() -> None:
+    here = make("cut_trees_sparse_small", 0, 30, {})
+    view = here.view("firefighter_1")
+    (x, y) = view.state.targets[0].at
+    words = here.domain.describe_goal(view.goals[0], "firefighter_1", view.known)
+    steps = here.domain.estimate_steps("firefighter_1", Action("fell", (Entity("target", 0),)), view.known)
+    assert words == (
+        f"3 of 3 trees left on target_0, at ({x}, {y}); one agent is enough; {steps} steps for firefighter_1 with "
+        "the way"
+    )
+
+
+def test_what_a_menu_leaves_out_stands_in_the_words() -> None:
+    here = make("full_game", 0, 30, {})
+    view = here.view("drone_12")
+    unseen = len(view.state.unseen)
+    named = view.text().split("Sectors that nobody has seen whole: ")[1]
+    assert f"{unseen - 8} more are unseen, go_to takes any of them" in named
+
+
+def test_the_grid_comes_with_teammates_and_places() -> None:
+    here = world(Team(2), "contain", spawn=(5, 5), fire=Cell(12, 5), trees=2)
+    words = here.view("firefighter_1").text("grid")
+    assert "Teammates: firefighter_2 at (5, 5), right here." in words
+    assert "The grid shows x -5 to 15 in columns and y -5 to 15 in rows" in words
+    assert "fire_0" in words

@@ -18,7 +18,7 @@ from teamworld.testing.parity import Leak, ParityMonitor
 
 WORLDS = (
     *("cube:n4:60", "wildfire:suppress_fire_contain:30", "wildfire:cut_trees_sparse_small:30", "household:dev-tea:80"),
-    *("rooms:two:40", "lbf:Foraging-2s-10x10-3p-3f-v3:40", "overcooked::40", "rware::40"),
+    *("rooms:two:40", "lbf:Foraging-2s-10x10-3p-3f-v3:40", "overcooked:cramped_room:40", "rware:rware-tiny-2ag-v2:40"),
 )
 
 

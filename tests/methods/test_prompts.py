@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from teamworld.episode.message_delivery import MessageRule
+from teamworld.errors import UserError
 from teamworld.memory.contract import GuideEntry, TeamRecord
 from teamworld.memory.guidebook import WorldModel
+from teamworld.methods import registry as methods
 from teamworld.methods.common.knowledge import AgentKnowledge, Line
 from teamworld.methods.common.plan_answers import candidate_texts
 from teamworld.methods.drwell.library import Page
@@ -31,9 +33,12 @@ from teamworld.methods.drwell.questions import (
 )
 from teamworld.methods.registry import kinds
 from teamworld.planning.goals import open_goals
-from teamworld.reasoning.contract import Question
+from teamworld.reasoning.contract import Answer, Question, Reasoner, Rejected, Reply
 from teamworld.reasoning.prompts import render
+from teamworld.reasoning.rules import RuleReasoner
 from teamworld.reasoning.untrusted_text import quoted
+from teamworld.seeding import Streams
+from teamworld.testing.episodes import Scenario, play
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.cube.state import Block, Layout
 from teamworld.worlds.cube.world import CubeOptions, CubeWorld
@@ -289,8 +294,40 @@ def test_a_proposal_among_eight_is_asked_for_in_less_than_2500_tokens(label: str
     assert max(question.t for question in last) > 20
     sizes = [len(question.prompt.text) / CHARACTERS_A_TOKEN for question in last if question.kind == "drwell.propose"]
     assert all(size < 2500 for size in sizes)
-    # What is always the same comes first, so that a provider may keep it.
-    assert len({question.prompt.system for question in last}) == len({question.kind for question in last})
+
+
+class Systems:
+    """Keeps the system parts of what each agent is asked."""
+
+    def __init__(self, inner: Reasoner) -> None:
+        self.inner = inner
+        self.shown: dict[tuple[str, str], set[str]] = {}
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
+        self.shown.setdefault((question.kind, question.respondent), set()).add(render(question).system)
+        return await self.inner.ask(question, tries)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("label", [*methods.names(), "drwell:reflections", "drwell:free_chat", "coela:cwah"])
+@pytest.mark.parametrize("place", ["cube:n4:40", "rooms:two:25", "lbf:Foraging-2s-10x10-3p-3f-v3:20"])
+def test_the_system_part_is_the_same_at_every_step_so_that_a_provider_may_keep_it(label: str, place: str) -> None:
+    world_name, level, steps = place.split(":")
+    listening: list[Systems] = []
+
+    def make(streams: Streams) -> Systems:
+        listening.append(Systems(RuleReasoner(streams)))
+        return listening[-1]
+
+    try:
+        play(label, Scenario(world_name, level, 0, int(steps)), {}, make)
+    except UserError as error:
+        pytest.skip(str(error))
+    assert [asked for asked, shown in listening[0].shown.items() if len(shown) > 1] == []
 
 
 def test_however_much_is_said_a_proposal_grows_by_what_is_shown_of_it() -> None:

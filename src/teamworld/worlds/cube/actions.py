@@ -65,16 +65,12 @@ def schemas(state: SymbolicState, limits: TimeLimits, controller: Controller = "
     team = len(state.agents)
     block = Param("block", "entity", tuple(entity(b) for b, _ in state.open_blocks))
     face = Param("face", "choice", SIDES)
-    first = next((b for b, _ in state.open_blocks), None)
 
     def steps(default: int | None, measure: Measure | None = None) -> Param:
         return Param("steps", "count", low=1, default=default, measure=measure)
 
     def timeout(steps: int) -> Param:
         return Param("timeout", "count", low=0 if steps == 0 else 1, default=steps)
-
-    def example(verb: str, *args: Term) -> Action | None:
-        return None if first is None else Action(verb, (entity(first), *args))
 
     is_spec = controller == "spec"
     ending = "Its failure ends the plan, unless the block is delivered; after others the next action begins."
@@ -94,7 +90,7 @@ def schemas(state: SymbolicState, limits: TimeLimits, controller: Controller = "
             "cell of the face nearest to its middle (upper or left first), or behind others. "
             + (ending if is_spec else "If an action fails, the next begins."),
             needs="an open cell at the face and a way there.",
-            example=example("move_to_block", "left"),
+            example=Action("move_to_block", (entity(0), "left")),
         ),
         ActionSchema(
             "rendezvous",
@@ -114,7 +110,7 @@ def schemas(state: SymbolicState, limits: TimeLimits, controller: Controller = "
             "Push until the block has moved so many cells (of fellow pushers the largest number holds) or is "
             f"delivered, for at most timeout steps{doubled}.{futile if is_spec else ''}",
             needs="you are lined up at a face (left, to push right), with so many cells to go.",
-            example=None if first is None else example("push_block", max(1, state.distance(first))),
+            example=Action("push_block", (entity(0), 5)),
         ),
         ActionSchema(
             "yield_block",

@@ -42,13 +42,12 @@ def list_schemas(kind: str, house: House, known: tuple[int, ...]) -> tuple[Actio
         open_door = (Param("door", "entity", tuple(map(door, doors))),)
         beside = "You stand on a cell beside the door, and it is shut."
         return go, ActionSchema("open", open_door, "Open a door.", beside, Action("open", (door(0),))), *COMMON_SCHEMAS
-    example = (item(known[0]),) if known else None
     lift = ActionSchema(
         "lift",
         (items, patience),
         "Lift an item. One of weight 2 takes two carriers in the same step; patience is for how many steps to try.",
         "You are on its cell, with free hands.",
-        example and Action("lift", example),
+        Action("lift", (item(0),)),
     )
     bring = ActionSchema(
         "bring",
@@ -56,7 +55,7 @@ def list_schemas(kind: str, house: House, known: tuple[int, ...]) -> tuple[Actio
         "Carry an item to the table and put it there. Of weight 2, both carriers bring it; patience is for how many "
         "steps to wait for the other.",
         "You hold it, and there is a way.",
-        example and Action("bring", example),
+        Action("bring", (item(0),)),
     )
     drop = ActionSchema(
         "drop", (), "Put down what you hold; on the table it is delivered.", "You hold something.", Action("drop")

@@ -128,7 +128,7 @@ class LbfDomain(Describer[ForagingState]):
         """Return what a forager can do."""
         state = self.read(facts)
         foods = tuple(self.field.food(cell) for cell in state.foods)
-        return skills.list_schemas(self.field.size, foods, tuple(Entity("area", area) for area in state.unseen))
+        return skills.list_schemas(self.field, foods, tuple(Entity("area", area) for area in state.unseen))
 
     def list_candidates(self, agent: AgentId, state: ForagingState) -> Iterator[tuple[Action, GoalId | None]]:
         """Yield loading each food, searching each area, waiting."""

@@ -25,31 +25,32 @@ MEASURES: Final[Measures] = {
 
 
 @lru_cache(maxsize=1024)  # asked for at every check of an action
-def list_schemas(size: Cell, foods: tuple[Entity, ...], areas: tuple[Entity, ...]) -> tuple[ActionSchema, ...]:
+def list_schemas(field: Field, foods: tuple[Entity, ...], areas: tuple[Entity, ...]) -> tuple[ActionSchema, ...]:
     """Return what a forager can do, with the food and the areas that it knows of."""
+    size, middle = field.size, (field.size[0] // 2, field.size[1] // 2)
     load = ActionSchema(
         "load",
         (Param("food", "entity", foods), Param("patience", "count", low=1, high=99, default=PATIENCE)),
         "Go beside the food and load it as soon as the levels of the foragers beside it add up to its level; patience "
         "is for how many steps to wait for them.",
         "The food is known, and not loaded yet.",
-        Action("load", foods[:1]) if foods else None,
+        Action("load", (field.food(middle),)),
     )
     go = ActionSchema(
         "go",
         (Param("place", "cell", size=size),),
         "Walk to a cell, around food and foragers.",
         "No food is there.",
-        Action("go", ((size[0] // 2, size[1] // 2),)),
+        Action("go", (middle,)),
     )
     search = ActionSchema(
         "search",
         (Param("area", "entity", areas),),
         "Walk until all cells of the area were seen.",
         "It is not searched yet.",
-        Action("search", areas[:1]),
+        Action("search", (Entity("area", field.area(middle)),)),
     )
-    return load, *((search,) if areas else ()), go, *COMMON_SCHEMAS  # fmt: skip
+    return load, *(() if field.is_observed else (search,)), go, *COMMON_SCHEMAS  # fmt: skip
 
 
 def thing_of(action: Action) -> Entity:

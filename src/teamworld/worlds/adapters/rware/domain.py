@@ -158,9 +158,7 @@ class RwareDomain(Describer[WarehouseState]):
         """Return what a robot can do."""
         state = self.read(facts)
         shelves = dict.fromkeys(self.floor.shelf(order.slot) for order in state.orders.values() if order.slot)
-        return skills.list_schemas(
-            self.floor.size, tuple(shelves), tuple(Entity("rack", rack) for rack in state.unseen)
-        )
+        return skills.list_schemas(self.floor, tuple(shelves), tuple(Entity("rack", rack) for rack in state.unseen))
 
     def list_candidates(self, agent: AgentId, state: WarehouseState) -> Iterator[tuple[Action, GoalId | None]]:
         """Yield what to do with the shelf in hand; else to fetch ordered ones, or to look for them; waiting."""

@@ -28,12 +28,12 @@ MEASURES: Final[Measures] = {
 
 
 @lru_cache(maxsize=1024)  # asked for at every check of an action
-def list_schemas(size: Cell, shelves: tuple[Entity, ...], racks: tuple[Entity, ...]) -> tuple[ActionSchema, ...]:
+def list_schemas(floor: FloorPlan, shelves: tuple[Entity, ...], racks: tuple[Entity, ...]) -> tuple[ActionSchema, ...]:
     """Return what a robot can do, with the ordered shelves that it knows of and the racks to be looked at."""
     # fmt: off
     fetch = ActionSchema(
         "fetch", (Param("shelf", "entity", shelves),), "Go under an ordered shelf and lift it.",
-        "It is in its slot, and you carry nothing.", Action("fetch", shelves[:1]),
+        "It is in its slot, and you carry nothing.", Action("fetch", (floor.shelf(floor.racks[0][0]),)),
     )
     deliver = ActionSchema(
         "deliver", (), "Carry your shelf along the aisles to the nearest goal: its order is delivered.",
@@ -45,13 +45,13 @@ def list_schemas(size: Cell, shelves: tuple[Entity, ...], racks: tuple[Entity, .
     )
     search = ActionSchema(
         "search", (Param("rack", "entity", racks),), "Go along a rack until you saw all its shelves.",
-        "It is to be searched.", Action("search", racks[:1]),
+        "It is to be searched.", Action("search", (Entity("rack", 0),)),
     )
     go = ActionSchema(
-        "go", (Param("place", "cell", size=size),), "Go to a cell, under shelves too unless you carry one.",
+        "go", (Param("place", "cell", size=floor.size),), "Go to a cell, under shelves too unless you carry one.",
         "You carry nothing, or no shelf is there.", Action("go", ((0, 0),)),
     )
-    return *((fetch,) if shelves else ()), deliver, put_back, *((search,) if racks else ()), go, *COMMON_SCHEMAS
+    return fetch, deliver, put_back, search, go, *COMMON_SCHEMAS
     # fmt: on
 
 

@@ -102,8 +102,8 @@ def test_a_run_stops_at_its_budget_and_goes_on_with_a_larger_one(server: Peer, t
     out = tmp_path / "a"
     with pytest.raises(OutOfBudget, match=r"the run has spent .* tokens.*--budget"):
         run(experiment, out, running=RunOptions(budget=f"{whole // 2}tok"))
-    spent = sum((call.prompt_tokens or 0) + (call.output_tokens or 0) for call in calls(out))
-    assert whole // 4 < spent <= whole // 2
+    taken = [(call.prompt_tokens or 0) + (call.output_tokens or 0) for call in calls(out)]
+    assert whole // 4 < sum(taken) <= whole // 2 + max(taken)  # a call is expected to take the mean
     run(experiment, out, running=RunOptions(budget=f"{2 * whole}tok"))
     assert logs(out) == logs(tmp_path / "whole")
     assert server.stats()["completions"] == len(calls(out))  # nothing was asked twice

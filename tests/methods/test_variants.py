@@ -184,7 +184,7 @@ def test_without_negotiation_nothing_is_said_and_all_choose_at_the_same_time() -
     assert mind.most == 4
     for question, prompt in mind.asked:
         if isinstance(question, Choose):
-            assert "cannot talk" in prompt
+            assert "You have talked to nobody now." in prompt
             assert question.record.chat == ()
             assert question.record.members == ()
             assert question.respondent not in question.working

@@ -12,8 +12,9 @@ from teamworld.language import AgentId, Entity, Fact, Facts, RuleSet, Schema, pl
 from teamworld.methods import registry as methods
 from teamworld.methods.cobel import knowledge, messages, planning
 from teamworld.methods.cobel.agent_state import VAIN, AgentState
+from teamworld.methods.cobel.answers import Judged
 from teamworld.methods.cobel.beliefs import BeliefEntry, BeliefStore
-from teamworld.methods.cobel.questions import Assess, Judged, MakePlan, WriteMessage
+from teamworld.methods.cobel.questions import Assess, MakePlan, WriteMessage
 from teamworld.methods.cobel.rule_agreement import ProposedRules, read_rules
 from teamworld.methods.cobel.situation import Announcement, Assessment, CobelOptions, Intent, Situation, Subplan
 from teamworld.methods.contract import Message

@@ -11,25 +11,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, Generic, Literal, TypeVar, cast
+from typing import Any, ClassVar, Final, Generic, TypeVar, cast
 
 import numpy as np
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
-from teamworld.language import (
-    Action,
-    AgentId,
-    Belief,
-    Fact,
-    GoalId,
-    ParseError,
-    parse_action,
-    plain,
-    read_belief,
-    show,
-    written_names,
-)
+from teamworld.language import Action, AgentId, Belief, Fact, GoalId, plain
 from teamworld.methods.cobel import knowledge, messages, planning
+from teamworld.methods.cobel.answers import (
+    DONE,
+    Act,
+    Guess,
+    Guesses,
+    Judged,
+    Plans,
+    Update,
+    Words,
+    read_lines,
+    read_steps,
+)
 from teamworld.methods.cobel.knowledge import Believed
 from teamworld.methods.cobel.situation import (
     Assessment,
@@ -40,16 +40,13 @@ from teamworld.methods.cobel.situation import (
     Situation,
     Subplan,
 )
-from teamworld.methods.common.answers import Reasoned
-from teamworld.methods.contract import Message, StrictModel
-from teamworld.planning.action_parser import action_text, read_action
+from teamworld.methods.contract import Message
+from teamworld.planning.action_parser import read_action
 from teamworld.planning.candidates import complete_action
 from teamworld.planning.goals import open_goals
 from teamworld.reasoning.contract import Question, Sampling
 from teamworld.worlds.contract import WAIT, Option, View
 
-#: What an agent answers whose subplan is done.
-DONE: Final = "DONE"
 #: Intents of a teammate that are asked for, and their weights by rank where none are given.
 INTENTS: Final = 3
 WEIGHTS: Final = (0.5, 0.3, 0.2)
@@ -59,63 +56,6 @@ _PLAN: Final = Sampling(temperature=0.7, max_tokens=512)
 
 Said = TypeVar("Said", bound=BaseModel)
 Result = TypeVar("Result")
-
-
-# ---- the forms of the answers
-
-
-class Update(Reasoned):
-    """Beliefs that follow from what was said."""
-
-    beliefs: tuple[str, ...] = Field(default=(), description="belief lines that fit the rules", max_length=40)
-    goal: GoalId | None = Field(default=None, description="id of the task that the plan is for, or null")
-    plan: tuple[str, ...] = Field(default=(), description="the plan that was told, action by action", max_length=12)
-    asked: tuple[str, ...] = Field(default=(), description="actions that the agent was asked to do", max_length=12)
-
-
-class Plans(Reasoned):
-    """A subplan."""
-
-    goal: GoalId | None = Field(default=None, description="id of the task that it is for, or null")
-    steps: tuple[str, ...] = Field(description="the actions, in order")
-
-
-class Guess(StrictModel):
-    """What a teammate may be up to."""
-
-    goal: GoalId | None = Field(default=None, description="id of the task that it is for, or null")
-    steps: tuple[str, ...] = Field(description="its actions, in order")
-    weight: float | None = Field(default=None, description="how likely, from 0 to 1, or null", ge=0, le=1)
-
-
-class Guesses(Reasoned):
-    """Ranked subplans of a teammate."""
-
-    subplans: tuple[Guess, ...] = Field(description="at most three subplans, the likeliest first")
-
-
-class Judged(Reasoned):
-    """Whether there is heavy miscoordination."""
-
-    answer: Literal["yes", "no"] = Field(description="yes if it is heavy enough for a message")
-    misaligned: tuple[str, ...] = Field(
-        default=(), description="facts that teammates lack and should know, as belief lines", max_length=20
-    )
-
-
-class Words(Reasoned):
-    """A message."""
-
-    message: str = Field(description="the message and nothing else", max_length=2000)
-
-
-class Act(Reasoned):
-    """The next action, or that the subplan is done."""
-
-    answer: str = Field(description=f"one of the listed actions or its number, or {DONE}", max_length=400)
-
-
-# ---- the questions
 
 
 @dataclass(frozen=True)
@@ -634,13 +574,13 @@ class Ground(BeliefQuestion[Act, NextAction], kind="act", operation="ground", an
         return NextAction(action, next((option.goal for option in self.listed if option.action == action), None))
 
     def _action(self, answer: Act) -> Action | None:
-        if _is_done(answer):
+        if answer.is_done:
             return None
         return read_action(answer.answer, self.situation.view, self.situation.domain, self.actions)
 
     def check(self, answer: Act) -> str | None:
         """Refuse what is neither the keyword nor an action that can start."""
-        if _is_done(answer):
+        if answer.is_done:
             return None
         action = self._action(answer)
         if action is None:
@@ -675,75 +615,10 @@ QUESTIONS: Final[tuple[type[Question[Any]], ...]] = (
 )
 
 
-def _is_done(answer: Act) -> bool:
-    return action_text(answer.answer).casefold().startswith(DONE.casefold())
-
-
 def nearest_option(view: View) -> Option:
     """Return the nearest option but to wait or to talk; to wait if there is none."""
     options = [option for option in view.options if option.action.verb not in ("wait", "talk")]
     return min(options, key=lambda option: option.steps, default=Option(WAIT, None, 1))
-
-
-# ---- from lines to beliefs and actions; what cannot be read is left out
-
-
-def read_lines(
-    lines: Iterable[str], situation: Situation, holders: tuple[AgentId, ...], since: dict[Fact, int] | None = None
-) -> tuple[Fact, ...]:
-    """Return the facts of some lines that these agents hold and a rule admits.
-
-    Args:
-        lines: What a reasoner wrote.
-        situation: Of the agent.
-        holders: Who believes: the agent, or the agent that a teammate does.
-        since: Is filled with the steps that lines name at their end: ``(step 12)``.
-    """
-    facts = dict[Fact, None]()
-    for line in lines:
-        text, step = messages.split_step(line)
-        belief = _read_line(text, situation, holders)
-        if belief is not None:
-            facts[belief.fact] = None
-            if step is not None and since is not None:
-                since[belief.fact] = min(step, situation.view.t)
-    return tuple(facts)
-
-
-def _read_line(line: str, situation: Situation, holders: tuple[AgentId, ...]) -> Belief | None:
-    line = written_names(line, situation.rules.schema.kinds)
-    text = line if "believe" in line.casefold() else f"{show(holders[-1])} BELIEVE {line.strip(' -*`')}"
-    if len(holders) == 2 and text.casefold().count("believe") == 1:
-        text = f"{show(holders[0])} BELIEVE {text}"
-    try:
-        belief = read_belief(text, situation.rules.schema, situation.entities, (len(holders) - 1,))
-    except (ParseError, ValueError):
-        return None
-    if belief.holders != holders or (situation.options.ruled and not situation.rules.admits(belief)):
-        return None
-    subject = belief.fact.subject
-    is_known = len(holders) == 1 or subject in situation.team or subject in situation.entities
-    return belief if is_known else None
-
-
-def read_steps(texts: Sequence[str], situation: Situation, agent: AgentId | None = None) -> tuple[Action, ...]:
-    """Return the actions that some words mean; of an agent of another kind only the written form."""
-    actions, schemas = [], {schema.verb: schema for schema in situation.view.abilities}
-    kinds = situation.rules.schema.kinds
-    for text in texts[:12]:
-        action: Action | None = None
-        if agent is None or situation.team.get(agent) == situation.view.kind:
-            action = read_action(text, situation.view, situation.domain)
-        if action is None:
-            try:
-                action = parse_action(written_names(action_text(text), kinds))
-            except ParseError:
-                continue
-            if agent is not None and action.verb in schemas:
-                action = complete_action(action, situation.view)
-        if action.verb != "talk":
-            actions.append(action)
-    return tuple(actions)
 
 
 def _is_joint(situation: Situation, goal: GoalId | None) -> bool:

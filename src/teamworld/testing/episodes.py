@@ -186,6 +186,7 @@ def play(
     check_questions: bool = False,
     world: World | None = None,
     view_log: ViewLog | None = None,
+    memory: WorldModel | None = None,
 ) -> PlayedEpisode:
     """Play one episode in a temporary folder.
 
@@ -197,6 +198,7 @@ def play(
         check_questions: Whether the questions are monitored.
         world: The world to play in, instead of a new one of the scenario.
         view_log: Takes what agents see.
+        memory: Of earlier episodes, which is added to; None for an empty one.
     """
 
     def streams(*names: str | int) -> np.random.Generator:
@@ -211,7 +213,7 @@ def play(
             world=world or scenario.make(),
             method=MethodMonitor(methods.make(label, resolved), complaints, view_log),
             reasoner=QuestionMonitor(reasoner, complaints, methods.kinds([label])) if check_questions else reasoner,
-            memory=WorldModel(),
+            memory=WorldModel() if memory is None else memory,
             log=log,
             streams=streams,
             setting=Setting(scenario.seed, scenario.seed, 1, resolved, rule),

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from pydantic import BaseModel
 
-from teamworld.language import Action, Entity, Fact, Facts
+from teamworld.language import Action, Entity, Fact, Facts, plain
 from teamworld.reasoning.contract import Answer, Question, Reasoner, Rejected, Reply
 from teamworld.reasoning.prompts import render
 from teamworld.seeding import generator
@@ -191,7 +191,7 @@ def _changes(value: object, pool: Mapping[type, Sequence[Any]], rng: np.random.G
         other = type(value)(value + by)
         return (other, f"{value} -> {other}") if other >= 0 else None
     if isinstance(value, str | Entity | Action):
-        others = [candidate for candidate in pool[type(value)] if candidate != value]
+        others = [candidate for candidate in pool[type(value)] if plain(candidate) != plain(value)]
         if not others:
             return None
         other = others[int(rng.integers(len(others)))]

@@ -10,6 +10,10 @@ import pytest
 
 from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Entity, Fact, Facts, Plan
+from teamworld.methods.common.knowledge import AgentKnowledge
+from teamworld.methods.common.plan_answers import plan_error
+from teamworld.methods.zero_shot.questions import TargetedPlan, ZeroShotPlan
+from teamworld.reasoning.prompts import render
 from teamworld.testing import check_world
 from teamworld.worlds import registry
 from teamworld.worlds.adapters import AdapterWorld, picture
@@ -159,6 +163,65 @@ def test_what_cannot_be_done_says_why(held: str, action: Action, why: str) -> No
     facts = [fact for fact in world.truth() if (fact.subject, fact.predicate) != (A, "HOLDS")]
     verdict = world.domain.check(A, action, Facts((*facts, Fact(A, "HOLDS", held))))
     assert (verdict.ok, verdict.word) == (False, why)
+
+
+def lines(world: Any, agent: AgentId, *facts: Fact) -> list[str]:  # noqa: ANN401
+    """Return the lines of open goals for an agent if those facts hold instead of the world's."""
+    changed = {(fact.subject, fact.predicate) for fact in facts}
+    known = Facts((*(fact for fact in world.truth() if (fact.subject, fact.predicate) not in changed), *facts))
+    return [world.domain.describe_goal(goal, agent, known) for goal in world.domain.goals(known)]
+
+
+def test_the_next_action_takes_account_of_what_a_teammate_holds() -> None:
+    world, pot = make(), Entity("pot", 0)
+    full = [Fact(pot, "ONIONS", 3), Fact(pot, "STATE", "cooking"), Fact(pot, "LEFT", 9)]
+    plate = Fact(B, "HOLDS", "plate")
+    assert lines(world, A, *full)[0].startswith(
+        "2 acts left: pot_0 cooks for 9 more steps, then a plate, then a window; one cook is enough; 1 point; next"
+    )
+    assert lines(world, A, *full, plate)[0].endswith(f"{B} holds the plate for it: nothing for you")
+    assert "next for you: plate(pot_0)" in lines(world, B, *full, plate)[0]
+    both = [lines(world, agent, *full, plate, Fact(A, "HOLDS", "plate"))[0] for agent in (A, B)]
+    assert sorted("nothing for you" in line for line in both) == [False, True]  # only the nearer one goes
+    onion, soup = Fact(B, "HOLDS", "onion"), Fact(B, "HOLDS", "soup")
+    assert lines(world, A, Fact(pot, "ONIONS", 2), onion)[0].endswith(f"{B} holds the onion for it, a plate is next")
+    assert (
+        "1 more onion, then a plate, then a window; one cook is enough, 2 are of use"
+        in lines(world, A, Fact(pot, "ONIONS", 2))[0]
+    )
+    assert "next for you: get(onion_stack" in lines(world, A, Fact(pot, "ONIONS", 1), onion)[0]
+    assert lines(world, A, soup)[0] == (
+        f"1 act left: it is on a plate, deliver it; 1 point; {B} holds it: nothing for you"
+    )
+    assert "next for you: deliver(window_0)" in lines(world, B, soup)[0]
+
+
+def test_a_later_soup_names_the_one_that_leaves_its_pot() -> None:
+    world = make()
+    assert lines(world, A, Fact(B, "HOLDS", "soup"))[2:] == [
+        f"later: no pot is free before soup_{number} is on a plate; 1 point" for number in (2, 3)
+    ]
+
+
+def test_a_plan_that_counts_on_a_teammate_is_told_what_the_pot_holds_by_then() -> None:
+    world = make()
+    actions = ("get(onion_stack_0)", "add(pot_0)", "get(plate_stack_0)", "plate(pot_0)")
+    refusal = plan_error(actions, world.view(A), world.domain)
+    assert refusal == "action 4, plate(pot_0): not_full: with your actions up to then pot_0 has 1 of 3 onions"
+
+
+def test_a_task_that_has_to_wait_is_refused_as_such() -> None:
+    world = make()
+    view = world.view(A)
+    question = ZeroShotPlan(A, {A: view}, AgentKnowledge(view, world.domain, world.spec))
+    refused = [question.check(TargetedPlan(goal=goal, actions=("wait()",))) for goal in ("soup_2", "soup_9", None)]
+    assert refused == [
+        "you cannot work on soup_2 now (later: no pot is free before soup_1 is on a plate; 1 point); "
+        "you can work on: soup_1",
+        "there is no open task 'soup_9'; open are: soup_1",
+        None,
+    ]
+    assert "the actions in order, 1 to 12." in render(question).system
 
 
 @pytest.mark.parametrize("level", ["cramped_room", "counter_circuit"])

@@ -14,6 +14,7 @@ from teamworld.language import GoalId, Plan
 from teamworld.methods.common.answers import Reasoned
 from teamworld.methods.common.knowledge import AgentQuestion
 from teamworld.methods.common.plan_answers import (
+    LONGEST,
     action_texts,
     candidate_texts,
     perturb_plan,
@@ -29,7 +30,7 @@ from teamworld.worlds.contract import Goal
 class TargetedPlan(Reasoned):
     """A task, and a plan for it."""
 
-    goal: GoalId | None = Field(description="id of the task, or null where none is known")
+    goal: GoalId | None = Field(description="id of the task, or null for none")
     actions: tuple[str, ...] = Field(description="the actions in order")
 
 
@@ -41,6 +42,7 @@ class ZeroShotPlan(AgentQuestion[TargetedPlan]):
     template = "zero_shot/prompts/plan.md.j2"
     answer = TargetedPlan
     sampling = Sampling(temperature=1.0, max_tokens=1000)
+    longest = LONGEST
     departures = MappingProxyType(
         {
             "options": "the agent plans several actions ahead, not one (CUBE, zero-shot baseline)",
@@ -67,7 +69,12 @@ class ZeroShotPlan(AgentQuestion[TargetedPlan]):
     def check(self, answer: TargetedPlan) -> str | None:
         """The task must be open and the plan pass the validation that every method shares."""
         if answer.goal is not None and all(answer.goal != goal.id for goal in self.goals):
-            return f"there is no open task '{answer.goal}'; open are: {', '.join(goal.id for goal in self.goals)}"
+            waiting = next((goal for goal in self.me.goals if goal.id == answer.goal), None)
+            names = ", ".join(goal.id for goal in self.goals)
+            if waiting is None:
+                return f"there is no open task '{answer.goal}'; open are: {names}"
+            stands = self.me.describe_goal(waiting)
+            return f"you cannot work on {answer.goal} now ({stands}); you can work on: {names or 'none, answer null'}"
         return plan_error(answer.actions, self.view, self.domain)
 
     def fallback(self) -> TargetedPlan:

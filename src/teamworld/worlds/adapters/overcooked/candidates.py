@@ -30,6 +30,8 @@ class Batch(NamedTuple):
     """Left to do: 1 to deliver, 2 to plate and deliver, one for each onion more."""
     pot: int | None
     """None: on a plate."""
+    holder: AgentId | None = None
+    """Who holds the plate with it."""
 
 
 def list_batches(state: KitchenState) -> list[Batch]:
@@ -37,7 +39,32 @@ def list_batches(state: KitchenState) -> list[Batch]:
     pots = sorted(
         range(len(state.pots)), key=lambda number: (-state.pots[number].onions, state.pots[number].left, number)
     )
-    return [Batch(1, None)] * state.soups + [Batch(ACTS - state.pots[number].onions, number) for number in pots]
+    held = [Batch(1, None, agent) for agent, thing in state.hands.items() if thing == SOUP]
+    lying = [Batch(1, None)] * (state.soups - len(held))
+    return [*held, *lying, *(Batch(ACTS - state.pots[number].onions, number) for number in pots)]
+
+
+def find_supplier(wanted: Batch, state: KitchenState, kitchen: Kitchen) -> AgentId | None:
+    """Return who already holds the one thing that a soup takes next; None where that is missing, or more than one is.
+
+    What a cook holds is for the furthest pot that takes it and that it can get to, of two cooks the nearer one's.
+    """
+    free = {agent: thing for agent, thing in state.hands.items() if agent in state.at}
+    for batch in list_batches(state):
+        if batch.pot is None:
+            continue
+        sides, left = kitchen.sides(Entity("pot", batch.pot)), FULL - state.pots[batch.pot].onions
+        ways = {
+            agent: kitchen.distance(state.at[agent], sides)
+            for agent, thing in free.items()
+            if thing == (ONION if left else PLATE)
+        }
+        near = sorted((way, agent) for agent, way in ways.items() if way is not None)[: max(1, left)]
+        if batch == wanted:
+            return near[0][1] if near and left <= 1 else None
+        for _, agent in near:
+            del free[agent]
+    return wanted.holder
 
 
 class Cook(NamedTuple):

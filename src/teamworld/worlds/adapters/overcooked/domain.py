@@ -118,7 +118,7 @@ class OvercookedDomain(Describer[KitchenState]):
             Entity("soup", number),
             capacity=len(self.agents),
             units=0 if is_done else ACTS if waits else batches[place].acts,
-            prerequisites=(f"soup_{number - len(batches)}",) if waits else (),
+            prerequisites=(f"soup_{number - len(state.pots)}",) if waits else (),
             state="done" if is_done else "open",
         )
 
@@ -194,10 +194,11 @@ class OvercookedDomain(Describer[KitchenState]):
             return f"no_{needed}: you hold {held}"
         if action.verb == "deliver":
             return ""
-        is_full = state.pots[station.id].is_full
-        if action.verb == "add":
-            return f"full: it has {FULL} onions" if is_full else ""
-        return "" if is_full else f"not_full: it has {state.pots[station.id].onions} of {FULL} onions"
+        pot = state.pots[station.id]
+        if pot.is_full == (action.verb == "plate"):
+            return ""
+        holds = f"with your actions up to then {plain(station)} has {pot.onions} of {FULL} onions"
+        return f"full: {holds}" if pot.is_full else f"not_full: {holds}"
 
     def apply(self, agent: AgentId, action: Action, state: KitchenState) -> KitchenState:
         """Return the state to expect after an action."""
@@ -285,6 +286,11 @@ class OvercookedDomain(Describer[KitchenState]):
         words = tell_goal(goal, batch, state, self.kitchen)
         if batch is None:
             return words
+        supplier = candidates.find_supplier(batch, state, self.kitchen)
+        if supplier not in (None, agent):
+            thing = state.hands[supplier]
+            holds = f"{supplier} holds {'it' if thing == SOUP else f'the {thing} for it'}"
+            return f"{words}; {holds}{', a plate is next' if thing == ONION else ': nothing for you'}"
         first = next((plan[0] for plan in self._list_plans(goal, agent, state)), None)
         if first is None:
             return f"{words}; nothing for you to do for it now"

@@ -39,14 +39,17 @@ def list_schemas(kitchen: Kitchen, at: Cell) -> tuple[ActionSchema, ...]:
     sources = Param("source", "entity", choices("onion_stack", "plate_stack", "counter"))
     pot, window, counter = (Param(kind, "entity", choices(kind)) for kind in ("pot", "window", "counter"))
     all_schemas = (
-        ActionSchema("get", (sources,), "Take an onion or plate from its stack, or from a counter.", "Empty hands."),
+        ActionSchema(
+            "get", (sources,), "Take an onion or plate from its stack, or what lies on a counter.",
+            "Empty hands; the counter is not empty.",
+        ),
         ActionSchema("add", (pot,), "Put your onion into a pot.", f"You hold an onion, the pot has less than {FULL}."),
         ActionSchema(
-            "plate", (pot,), "Go to a pot, wait until it is cooked, and take the soup.",
-            f"You hold a plate, the pot has {FULL} onions.",
+            "plate", (pot,), "Go to a full pot, wait until it is cooked, and take the soup.",
+            f"You hold a plate, the pot has {FULL} onions; plans are checked as if teammates did nothing.",
         ),
         ActionSchema("deliver", (window,), "Hand your soup out of the window.", "You hold a soup."),
-        ActionSchema("place", (counter,), "Put what you hold on a counter.", "You hold it, and the counter is empty."),
+        ActionSchema("place", (counter,), "Put what you hold on a counter.", "You hold it, the counter is empty."),
     )  # fmt: skip
     usable = tuple(
         replace(schema, example=Action(schema.verb, schema.params[0].choices[:1]))
@@ -133,9 +136,9 @@ def judge(agent: AgentId, skill: MacroAction, before: KitchenState, after: Kitch
     station = station_of(action)
     if action.verb == "get":
         is_gone = station.kind == "counter" and station.id not in after.counters
-        is_done, problem = held != NOTHING, "gone: somebody took it" if is_gone else ""
+        is_done, problem = held != NOTHING, "gone: a teammate took it" if is_gone else ""
     elif action.verb == "plate":
-        is_done, problem = held == SOUP, "" if after.pots[station.id].is_full else "gone: somebody took the soup"
+        is_done, problem = held == SOUP, "" if after.pots[station.id].is_full else "gone: a teammate took the soup"
     else:
         is_done = held == NOTHING and before.hands[agent] != NOTHING
         is_full = action.verb == "add" and after.pots[station.id].is_full
@@ -157,4 +160,4 @@ def _judge_stuck(agent: AgentId, skill: MacroAction, after: KitchenState, kitche
         return RUNNING
     ends = list_ends(skill.action, kitchen)
     blocker = next((other for other, cell in after.at.items() if other != agent and cell in ends), None)
-    return Result("failed", f"no_way: {blocker or 'somebody'} was in the way", "spatial", blocker)
+    return Result("failed", f"no_way: {blocker or 'a teammate'} was in the way", "spatial", blocker)

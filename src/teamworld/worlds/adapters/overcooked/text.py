@@ -7,6 +7,7 @@ from typing import Final
 
 from teamworld.language import AgentId, Entity, plain, show
 from teamworld.worlds.adapters.overcooked.candidates import Batch
+from teamworld.worlds.adapters.overcooked.skills import PATIENCE, TIMEOUT
 from teamworld.worlds.adapters.overcooked.state import FULL, NOTHING, Kitchen, KitchenState
 from teamworld.worlds.base.words import count, listed
 from teamworld.worlds.contract import Goal
@@ -40,11 +41,12 @@ def tell_rules(kitchen: Kitchen) -> str:
         f"Cells are (row, column), rows 0 to {rows - 1} from the top, columns 0 to {columns - 1}. Columns of the floor "
         f"by row: {'; '.join(floor)}. All else is stations and walls: {', '.join(stations)}.\n"
         f"A soup takes {FULL} onions in one pot; with the last it begins to cook, for {kitchen.cook_time} steps. Then "
-        "a cook with a plate takes it from the pot and hands it out of a window. Onions and plates come from their "
-        "stacks without end. A cook holds one thing, goes one cell up, down, left or right a step, and uses a station "
-        "beside it that it faces. An action is estimated as the way in an empty kitchen, 1 step to turn unless the "
-        "cook faces the station, and 1 to use it. Cooks are in one another's way. What lies on a counter can be taken "
-        "from all its sides: so things are handed over. You see all of the kitchen."
+        "a cook with a plate takes it from the pot and hands it out of a window. The stacks never run out. A cook "
+        "holds one thing, goes one cell up, down, left or right a step, and uses a station beside it that it faces. "
+        "The steps given for an action are the walk in an empty kitchen, plus 1 to turn unless the cook is there and "
+        "faces the station, plus 1 to use it. Where a teammate is in the way, a cook goes around or steps aside; its "
+        f"action fails after {PATIENCE} steps without getting on, or {TIMEOUT} in all. What lies on a counter can be "
+        "taken from all its sides: so things are handed over. You see all of the kitchen."
     )
 
 
@@ -61,20 +63,19 @@ def tell_goal(goal: Goal, batch: Batch | None, state: KitchenState, kitchen: Kit
         return goal.state
     kinds = [{station.kind for station in kitchen.reach(cell)} for cell in state.at.values()]
     is_alone = any(reached.issuperset(_NEEDED) for reached in kinds)
-    use = "one cook is enough" if is_alone else "no cook can do it alone: hand things over a counter"
-    use += f", {goal.capacity} are of use" if is_alone and goal.capacity > 1 else ""
     if batch is None:
-        first = listed([*goal.prerequisites])
-        return f"not now: all pots are taken, {first} comes first; 1 point"
+        return f"later: no pot is free before {listed([*goal.prerequisites])} is on a plate; 1 point"
+    use = "one cook is enough" if is_alone and batch.pot is not None else ""
     if batch.pot is None:
-        missing = "on a plate: it is to be delivered"
+        missing = "it is on a plate, deliver it"
     elif (left := FULL - state.pots[batch.pot].onions) > 0:
         missing = f"{plain(Entity('pot', batch.pot))} takes {count(left, 'more onion')}, then a plate, then a window"
+        use = f"{use}, {goal.capacity} are of use" if use else "no cook can do it alone: hand things over a counter"
     else:
         pot = state.pots[batch.pot]
         cooking = f"cooks for {count(pot.left, 'more step')}" if pot.left else "is ready"
-        missing = f"{plain(Entity('pot', batch.pot))} {cooking}: a plate, then a window"
-    return f"{missing}; {use}; 1 point"
+        missing = f"{plain(Entity('pot', batch.pot))} {cooking}, then a plate, then a window"
+    return "; ".join(filter(None, (f"{count(batch.acts, 'act')} left: {missing}", use, "1 point")))
 
 
 def describe(
@@ -97,7 +98,8 @@ def describe(
             yield f"{other} is {_cook(other, state)}."
     for number, pot in enumerate(state.pots):
         left = f", {count(pot.left, 'more step')}" if pot.left else ""
-        yield f"{plain(Entity('pot', number))}: {pot.onions} of {FULL} onions, {pot.state}{left}."
+        stands = f"{pot.state}{left}" if pot.is_full else "takes onions"
+        yield f"{plain(Entity('pot', number))}: {pot.onions} of {FULL} onions, {stands}."
     lying = ", ".join(f"{thing} on {plain(Entity('counter', number))}" for number, thing in state.counters.items())
     yield f"On counters: {lying or 'nothing'}."
     if at is not None:
@@ -108,7 +110,7 @@ def describe(
             for station in stations
             if station in reach
         ]
-        yield f"Steps of your walk to stations: {', '.join(ways)}."
+        yield f"Steps of your walk to stations, without turn and use: {', '.join(ways)}."
         beyond = [plain(station) for station in stations if station not in reach]
         if beyond:
             yield f"No way leads you to {listed(beyond)}."

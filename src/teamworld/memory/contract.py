@@ -87,12 +87,12 @@ class TaskOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reflection(msgspec.Struct, frozen=True, kw_only=True):
-    """What an agent told the team when it revised a plan."""
+    """What an agent leaves for later episodes: a rule told to the team, a lesson, or the record of an episode."""
 
     agent: str
     tick: int
     text: str
-    """One short line, see ``teamworld.memory.notes``."""
+    """DR. WELL: one short line, see ``teamworld.memory.notes``; else as the method writes it."""
 
 
 class MemoryDelta(msgspec.Struct, frozen=True, kw_only=True):

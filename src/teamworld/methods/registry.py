@@ -143,6 +143,8 @@ def _resolve_split(label: str, options: Mapping[str, Mapping[str, Any]]) -> Base
     for part in parts:
         beside = {part: {**options.get(part, {}), **own[part]}} if part in own else {}
         filled[part] = resolve(part, {**options, **beside}).model_dump(mode="json")
+        if make(part, filled[part]).learns_in(1):
+            raise UserError(f"'{label}': {part} learns from the episodes of a whole team and cannot share one")
     return _model(label, {"parts": filled})
 
 

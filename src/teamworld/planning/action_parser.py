@@ -58,7 +58,7 @@ def read_action(text: str, view: View, domain: Domain, numbered: Sequence[Action
         domain: The rules of its world.
         numbered: What the numbers stand for; the view's options if None.
     """
-    words, schemas = action_text(text), {schema.verb: schema for schema in view.abilities}
+    words, schemas = action_text(text), {schema.verb: schema for schema in view.abilities if schema.verb != "talk"}
     if not words:
         return None
     options = [option.action for option in view.options] if numbered is None else list(numbered)
@@ -114,8 +114,11 @@ def read_written(text: str, schemas: Mapping[str, ActionSchema]) -> Action:
     kinds = {choice.kind for schema in schemas.values() for param in schema.params for choice in param.choices
              if isinstance(choice, Entity)}  # fmt: skip
     words = written_names(text.strip(_QUOTES), kinds).replace("'", '"')
-    verb = words.partition("(")[0].strip()
-    schema = schemas.get(verb)
+    said, bracket, rest = words.partition("(")
+    verb = next((verb for verb in schemas if verb.lower() == said.strip().lower()), said.strip())
+    if verb.lower() in ("wait", "noop") and rest.strip(" )") in ("", "1"):
+        return WAIT
+    words, schema = verb + bracket + rest, schemas.get(verb)
     if schema is not None and (named := re.fullmatch(r"\w+\s*\((.*)\)", words, re.DOTALL)) is not None:
         words = f"{verb}({_in_order(named[1], schema)})"
     refused: UserError | None = None
@@ -124,8 +127,6 @@ def read_written(text: str, schemas: Mapping[str, ActionSchema]) -> Action:
             action = parse_action(form)
         except ParseError:
             continue
-        if action == WAIT:
-            return WAIT
         if action.verb not in schemas:
             raise UserError(f"there is no action {action.verb}; there are: {', '.join(schemas)}")
         try:
@@ -173,7 +174,7 @@ def _fit(arg: Term, param: Param) -> Term:
 
 def _spoken(text: str, schemas: Mapping[str, ActionSchema]) -> Iterator[Action]:
     """Yield the actions that are spoken of, in order: a verb, and what it needs in the words that follow it."""
-    verbs = sorted(schemas.keys() - {"wait", "talk"}, key=len, reverse=True)  # "wait for him" is no action
+    verbs = sorted(schemas.keys() - {"wait"}, key=len, reverse=True)  # "wait for him" is no action
     named = "|".join(re.escape(verb).replace("_", r"[_\s\-]") for verb in verbs)
     mentions = list(re.finditer(rf"(?<![A-Za-z]){'(' + named + ')'}(?![A-Za-z])", text, re.IGNORECASE)) if verbs else []
     for mention in mentions[:MENTIONS]:

@@ -20,8 +20,6 @@ from teamworld.worlds.contract import WAIT, Domain, Goal, Option, View
 MAX_GOALS = 6
 #: Share of the work that a sound plan counts for where the world does not say what it does for the goal.
 MIN_SHARE = 0.01
-#: By how much more the goal counts that an agent is at already, so that nobody wavers between equals.
-STICK = 1.5
 
 
 class EvaluatedPlan(NamedTuple):

@@ -80,7 +80,7 @@ def spread_steps(
         view, goal = views[agent], goals.get(step.goal or "")
         conflict = find_conflict(Intent(agent, step.action, step.goal), taken, view, domain)
         best = step, slowed_rate(step, conflict)
-        if conflict is not None and goal is not None:
+        if conflict is not None and goal is not None and any(known.id == goal.id for known in view.goals):
             for other in list_steps(goal, view, domain):
                 if (agent, other.action) in closed:
                     continue

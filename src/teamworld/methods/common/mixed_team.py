@@ -95,14 +95,11 @@ def split(parts: Sequence[Part]) -> type[Method]:
     """Return the method of a team that is split among some.
 
     Raises:
-        UserError: One of them learns, which it does from episodes of a whole team; or they were published with
-            different rules for messages, and a team has one.
+        UserError: They were published with different rules for messages, and a team has one.
     """
     label = JOINT.join(part.label for part in parts)
     talk: dict[str, Any] = {}
     for part in parts:
-        if part.method.learns:
-            raise UserError(f"'{label}': {part.label} learns from the episodes of a whole team and cannot share one")
         if part.method.talk and talk and dict(part.method.talk) != talk:
             raise UserError(f"'{label}': they were published with different rules for messages, and a team has one")
         talk = talk or dict(part.method.talk)

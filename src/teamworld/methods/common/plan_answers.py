@@ -40,7 +40,7 @@ def read_actions(texts: Sequence[str], abilities: Sequence[ActionSchema]) -> tup
     Raises:
         UserError: A text is not in the language, or no agent of this kind can do it.
     """
-    schemas = {schema.verb: schema for schema in abilities}
+    schemas = {schema.verb: schema for schema in abilities if schema.verb != "talk"}  # which no prompt offers
     return tuple(read_written(text, schemas) for text in texts)
 
 

@@ -197,3 +197,14 @@ def test_a_grid_of_signs_is_shown_where_the_world_has_one() -> None:
     question = Perceive("a", {"a": view}, AgentKnowledge(view, toy.domain, toy.spec))
     assert "#.#" in render(question).user
     assert question.rule(generator(0, "test")).text == "words"
+
+
+@pytest.mark.parametrize("written", ["wait", "WAIT()", "Wait( 1 )", "noop()", "do nothing"])
+def test_waiting_is_read_as_tolerantly_as_any_action(written: str) -> None:
+    world = worlds.make("cube", "paper-n2", 0, 20, {})
+    assert read_action(written, world.view("agent_0"), world.domain) == WAIT
+
+
+def test_talking_is_no_action_to_choose() -> None:
+    world = worlds.make("cube", "paper-n2", 0, 20, {})
+    assert read_action("talk(20)", world.view("agent_0"), world.domain) is None

@@ -199,6 +199,7 @@ def test_options_are_those_of_each_method() -> None:
         ("greedy+nobody", {}, "unknown method 'nobody'"),
         ("greedy+coela:nothing", {}, "no variant 'nothing'"),
         ("greedy+drwell", {}, "drwell learns from the episodes of a whole team"),
+        ("greedy+react:reflexion", {}, "react:reflexion learns from the episodes of a whole team"),
         ("greedy+coela", {"coela": {"nothing": 1}}, "unknown option 'nothing'"),
         ("greedy+coela", {"greedy+coela": {"nothing": 1}}, "unknown option 'nothing'"),
         ("greedy+coela", {"greedy+coela": {"parts": 3}}, "option 'parts'"),
@@ -210,6 +211,10 @@ def test_options_are_those_of_each_method() -> None:
 def test_what_cannot_share_a_team_is_told(label: str, given: dict[str, dict[str, Any]], said: str) -> None:
     with pytest.raises(UserError, match=said):
         registry.resolve(label, given)
+
+
+def test_what_learns_by_its_options_alone_shares_a_team_where_they_are_off() -> None:
+    assert set(registry.resolve("coela+react", {}).model_dump()["parts"]) == {"coela", "react"}
 
 
 def test_methods_with_different_rules_for_messages_cannot_share_a_team() -> None:

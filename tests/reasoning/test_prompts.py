@@ -88,6 +88,7 @@ SAFE_THERE = {
     "common/prompts/record.md.j2": {"who", "text"},
     # how an action ended and why, in words of the world
     "react/prompts/act.md.j2": {"outcome"},
+    "cobel/prompts/mine.md.j2": {"why"},
 }
 
 

@@ -37,9 +37,10 @@ class Vocabulary:
         self.go, self.grab, self.put = verbs("near")[0], verbs("held")[0], verbs("surface")[0]
         self.open, self.close, self.check = verbs("access")
         self.explore = verbs("search")[0]
+        #: Predicates of a map: its size, what of it nobody has seen.
+        self.mapped = frozenset(relation.predicate for relation in relations if relation.role == "map")
         #: Predicates that say more exactly what others say, or what a map shows: no paragraph of words needs them.
-        mapped = (relation.predicate for relation in relations if relation.role == "map")
-        self.details = frozenset((self.position, self.near, *mapped)) - {""}
+        self.details = frozenset((self.position, self.near, *self.mapped)) - {""}
         #: Kinds of entities that can be searched, and that can be opened.
         self.rooms = frozenset(relation.subject for relation in relations if relation.role == "search")
         self.containers = frozenset(relation.subject for relation in relations if relation.role == "access")

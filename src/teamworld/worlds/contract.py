@@ -297,6 +297,8 @@ class Possible(NamedTuple):
     """Above 0: how likely it is against the other values before anything is seen, times what is ruled out since."""
     part_of: Fact | None = None
     """The coarser value that it is a part of: a container in a room whose containers were unknown before."""
+    area: str = ""
+    """The area in words, where the fact's value stands for all of one."""
 
 
 class LatentVariable(NamedTuple):

@@ -98,7 +98,7 @@ def test_what_failed_is_not_tried_again_before_something_about_it_changes() -> N
     now = state.situation(failed, world.spec, team)
     assert now.vain == {first: VAIN}
     assert first not in [complete_action(one, view) for one in planning.best_subplan(now, ()).actions]
-    assert f"`{plain(first)}` was in vain: no use before step {VAIN}" in render(MakePlan(now)).text
+    assert f"`{plain(first)}` failed: no use before step {VAIN}" in render(MakePlan(now)).text
     moved = Facts(Fact("agent_0", "AT", (9, 9)) if fact.subject == "agent_0" else fact for fact in view.known)
     state.observe(altered(failed, known=moved, facts=moved), team)
     assert not state.vain
@@ -240,7 +240,7 @@ def test_the_likeliest_places_are_named_and_how_many_are_not() -> None:
 def test_places_of_like_shares_stand_together() -> None:
     values = tuple(Possible(Fact(Entity("apple", 1), "INSIDE", Entity("cabinet", number)), 1.0) for number in range(4))
     assert knowledge.describe_missing([LatentVariable("apple 1", values)]) == (
-        "apple 1: INSIDE cabinet_0 or cabinet_1 or cabinet_2 or cabinet_3 25.0% each",
+        "apple 1: INSIDE cabinet_0 or cabinet_1 or cabinet_2 or cabinet_3 25% each",
     )
 
 

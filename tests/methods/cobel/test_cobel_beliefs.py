@@ -305,12 +305,13 @@ def test_what_is_asked_and_what_is_inferred_agree() -> None:
     words = "I will: wait()."
     said = Message("Bob", "inform", words, facts=tuple(explored(empty)), id=1, recipients=("Alice",)).within(None)
     now = situation(world, known, mind, subplan=Subplan((Action("wait"),)), dialogue=(said,))
-    for reading in (ReadMessage(now, "Bob", [said]), ReadDialogue(now, "Bob", now.dialogue)):
-        inferred, asked = reading.infer(), answered(reading)
-        assert inferred.beliefs == asked.beliefs != ()
-        assert inferred.plan is not None
-        assert asked.plan is not None
-        assert inferred.plan.actions == asked.plan.actions
+    heard, after = ReadMessage(now, "Bob", [said]), ReadDialogue(now, "Bob", now.dialogue)
+    inferred, asked = heard.infer(), answered(heard)
+    assert inferred.beliefs == asked.beliefs != ()
+    assert inferred.plan is not None
+    assert asked.plan is not None
+    assert inferred.plan.actions == asked.plan.actions
+    assert after.infer().beliefs == answered(after).beliefs != ()
     intents = PredictIntents(now, "Bob")
     assert [one.subplan.actions for one in intents.infer()] == [one.subplan.actions for one in answered(intents)]
     assess = Assess(now, {"Bob": ()})

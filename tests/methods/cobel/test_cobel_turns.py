@@ -15,7 +15,7 @@ from teamworld.methods.cobel.agent_state import AgentState
 from teamworld.methods.cobel.beliefs import BeliefStore
 from teamworld.methods.cobel.messages import others_can_say
 from teamworld.methods.cobel.method import Cobel
-from teamworld.methods.cobel.situation import Announcement, Assessment, CobelOptions, Situation, Subplan
+from teamworld.methods.cobel.situation import Assessment, CobelOptions, Situation, Subplan
 from teamworld.record import EpisodeEnd, MessageSent
 from teamworld.testing.episodes import Scenario, play
 from teamworld.worlds import registry as worlds
@@ -54,16 +54,8 @@ def test_facts_are_left_to_who_holds_them_and_comes_first() -> None:
     assert not others_can_say(situation(SECOND, {FIRST: False, THIRD: False}), lacks(THIRD))
 
 
-def test_plans_are_left_to_whose_plan_clashes_and_comes_first() -> None:
-    plans = Assessment(True, 9.0, against=(FIRST,))
-    knows = {FIRST: False, SECOND: False}
-    assert others_can_say(situation(THIRD, knows), plans)
-    assert not others_can_say(situation(THIRD, knows), lacks(SECOND))
-    said = {FIRST: Announcement(Subplan(), 0, 5)}  # it will not say that again
-    assert not others_can_say(situation(THIRD, knows, announced=said), plans)
-    both = lacks(SECOND, against=(FIRST,))  # the plan could be told by the first, the fact by nobody else
-    assert not others_can_say(situation(THIRD, knows), both)
-    assert others_can_say(situation(THIRD, {FIRST: True, SECOND: False}), both)
+def test_a_plan_that_stands_is_told_by_who_made_it() -> None:
+    assert not others_can_say(situation(THIRD, {FIRST: True, SECOND: False}), lacks(SECOND, against=(FIRST,)))
 
 
 def test_whoever_left_its_word_once_speaks_then() -> None:

@@ -127,7 +127,7 @@ def test_unseen_blocks_are_as_likely_in_any_unseen_cell() -> None:
     here = world(20, [(0, 0), (1, 0)], [(1, 2, 2), (2, 15, 15)], options=CubeOptions(view_radius=3))
     view = here.view("agent_0")
     (unknown,) = here.domain.beliefs.latent_variables(view.known)
-    assert unknown.name == "block 1"
+    assert unknown.name == "block_1"
     assert unknown.goals == ()
     areas = {fact.value for fact in view.known.about("UNSEEN")}
     assert {value.fact.value for value in unknown.values} == areas  # 25 areas of 4 x 4, of which one was seen whole
@@ -140,8 +140,8 @@ def test_all_were_told_how_many_blocks_there_are_and_nobody_else_guesses() -> No
     here = state(20, [(0, 0)], [(1, 2, 2)])
     assert CubeDomain(view_radius=3).beliefs.latent_variables(here.facts) == ()
     assert [u.name for u in CubeDomain("spec", 3, (1, 2, 2), 20).beliefs.latent_variables(here.facts)] == [
-        "block 1",
-        "block 2",
+        "block_1",
+        "block_2",
     ]
     assert (
         CubeDomain("spec", 3, (1, 2), 19).beliefs.latent_variables(here.facts) == ()

@@ -76,7 +76,7 @@ def test_to_go_where_it_burns_costs_more_than_any_message() -> None:
 def test_a_number_that_nobody_has_seen_is_a_thing_in_a_room_that_nobody_has_seen() -> None:
     given_facts = told(State(AGENTS, {0: Item(1, (1, 2)), 2: Item(1, (4, 4))}, unseen=frozenset({1, 2})))
     (unknown,) = DOMAIN.beliefs.latent_variables(given_facts)
-    assert unknown.name == "item 1"
+    assert unknown.name == "item_1"
     assert unknown.goals == ()
     assert [(value.fact, value.weight) for value in unknown.values] == [
         (Fact(item(1), "AT", HOUSE.middle(room)), 1.0) for room in (1, 2)
@@ -87,7 +87,7 @@ def test_without_a_gap_one_more_is_looked_for_while_there_are_unseen_rooms() -> 
     things = {0: Item(1, (1, 2)), 1: Item(1, (4, 4))}
     assert [
         unknown.name for unknown in DOMAIN.beliefs.latent_variables(told(State(AGENTS, things, unseen=frozenset({2}))))
-    ] == ["item 2"]
+    ] == ["item_2"]
     assert DOMAIN.beliefs.latent_variables(told(State(AGENTS, things))) == ()
 
 
@@ -96,14 +96,14 @@ def test_a_thing_that_was_carried_off_is_rather_where_nobody_has_looked() -> Non
         fact for fact in told(State(AGENTS, {0: Item(1, (1, 2))}, unseen=frozenset({2}))) if fact.predicate != "AT"
     ]
     (unknown, _) = DOMAIN.beliefs.latent_variables(Facts(tuple(known)))
-    assert (unknown.name, unknown.goals) == ("item 0", ("deliver_0",))
+    assert (unknown.name, unknown.goals) == ("item_0", ("deliver_0",))
     assert [value.weight for value in unknown.values] == [0.2, 0.2, 1.0]
 
 
 def test_numbers_that_were_made_up_do_not_make_it_count() -> None:
     state = State(AGENTS, {0: Item(1, (1, 2))}, unseen=frozenset({1, 2}))
     found = DOMAIN.beliefs.latent_variables(told(state, Fact(item(10**9), "WEIGHT", 1)))
-    assert [unknown.name for unknown in found] == ["item 1000000000", "item 1", "item 2"]
+    assert [unknown.name for unknown in found] == ["item_1000000000", "item_1", "item_2"]
 
 
 # ---- what is in sight

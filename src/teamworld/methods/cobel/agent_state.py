@@ -84,8 +84,8 @@ class AgentState:
     """Whether it has sent a message on a passive plan since it last planned actively."""
     known_goals: Hashable = None
     """What it knew of goals when it decided last."""
-    planned_on: frozenset[str] = frozenset()
-    """What it knew of goals and their things when it made its subplan."""
+    planned_on: Mapping[str, str] = field(default_factory=dict)
+    """What it knew of goals and their things when it made its subplan, by their names."""
     own_things: set[Entity] = field(default_factory=set)
     """What it held then."""
     regrets: defaultdict[AgentId, dict[Action, float]] = field(default_factory=lambda: defaultdict(dict))
@@ -221,12 +221,21 @@ class AgentState:
         """Note that it keeps to its subplan knowing what it knows now."""
         self.planned_on = self._of_goals(view)
 
-    def _of_goals(self, view: View) -> frozenset[str]:
-        """Return what is known of the goals and where their things are, in plain names.
+    def _news(self, view: View) -> tuple[str, ...]:
+        """Return what it came to know of goals and their things since it made its subplan."""
+        if self.subplan is None:
+            return ()
+        old, known = self.planned_on, self._of_goals(view)
+        lost = {name: f"no longer: {old[name]}" if name in old else f"{name} was found" for name in known}
+        return tuple(sorted(words or lost[name] for name, words in known.items() if old.get(name) != words))
+
+    def _of_goals(self, view: View) -> dict[str, str]:
+        """Return what is known of the goals and where their things are: words, or none, by their plain names.
 
         What the agent holds, or held when it made its subplan, it moves itself: that is no news.
         """
         words, facts = self.store.words, self.store.facts(view)
+        over = {goal.thing for goal in view.goals} - {goal.thing for goal in view.goals if goal.state == "open"}
         wanted = {goal.thing for goal in view.goals}
         kinds = {wanted_kind(goal) for goal in view.goals}
         where = {fact.value: fact for fact in facts.about(words.held) if isinstance(fact.value, Entity)}
@@ -234,9 +243,15 @@ class AgentState:
         places = (words.room, words.container, words.surface)
         where |= {fact.subject: fact for fact in facts if fact.predicate in places and isinstance(fact.subject, Entity)}
         subjects = (fact.subject for fact in facts if isinstance(fact.subject, Entity))
-        things = [thing for thing in subjects if thing not in own and (thing in wanted or thing.kind in kinds)]
-        known = (plain(where[thing]) if thing in where else f"you know of {plain(thing)}" for thing in things)
-        return frozenset((*known, *(f"{goal.id} is {goal.state}" for goal in view.goals if goal.state != "open")))
+        things = [thing for thing in subjects if thing not in own | over and (thing in wanted or thing.kind in kinds)]
+
+        def words_for(thing: Entity) -> str:
+            fact = where.get(thing)
+            is_held = fact is not None and fact.predicate == words.held
+            return "" if fact is None else f"{fact.subject} holds {plain(thing)}" if is_held else plain(fact)
+
+        known = {plain(thing): words_for(thing) for thing in things}
+        return known | {goal.id: f"{goal.id} is {goal.state}" for goal in view.goals if goal.state != "open"}
 
     def prune(self, view: View, team: Collection[AgentId]) -> None:
         """Forget announced plans of lost teammates, and those that are over by their time or with their goal."""
@@ -292,7 +307,7 @@ class AgentState:
             given_up=self.given_up,
             running=running,
             vain={action: until for action, (until, _) in self.vain.items()},
-            news=tuple(sorted(self._of_goals(view) - self.planned_on)) if self.subplan is not None else (),
+            news=self._news(view),
             outcomes=self._outcomes(view),
             last_goal=self.last_goal,
             last_met=self.store.last_met,

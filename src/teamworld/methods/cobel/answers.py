@@ -30,13 +30,20 @@ from teamworld.planning.candidates import complete_action
 DONE: Final = "DONE"
 
 
-class Update(Reasoned):
+class Beliefs(Reasoned):
     """Beliefs that follow from what was said."""
 
     beliefs: tuple[str, ...] = Field(default=(), description="belief lines that fit the rules", max_length=40)
+
+
+class Update(Beliefs):
+    """The same, and what its sender plans."""
+
     goal: GoalId | None = Field(default=None, description="id of the task that the plan is for, or null")
     plan: tuple[str, ...] = Field(default=(), description="the plan that was told, action by action", max_length=12)
-    asked: tuple[str, ...] = Field(default=(), description="actions that the agent was asked to do", max_length=12)
+    asked: tuple[str, ...] = Field(
+        default=(), description="actions that the sender asks of the agent you read for", max_length=12
+    )
 
 
 class Plans(Reasoned):
@@ -65,14 +72,14 @@ class Judged(Reasoned):
 
     answer: Literal["yes", "no"] = Field(description="yes if it is heavy enough for a message")
     misaligned: tuple[str, ...] = Field(
-        default=(), description="facts that teammates lack and should know, as belief lines", max_length=20
+        default=(), description="facts that teammates lack and should know, as listed", max_length=20
     )
 
 
 class Words(Reasoned):
     """A message."""
 
-    message: str = Field(description="the message and nothing else", max_length=2000)
+    message: str = Field(description="the message and nothing else")
 
 
 class Act(Reasoned):

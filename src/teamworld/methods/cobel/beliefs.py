@@ -96,6 +96,8 @@ class BeliefStore:
     """When it saw each teammate last."""
     carried: dict[Entity, AgentId] = field(default_factory=dict)
     """What teammates were seen with last."""
+    looked: dict[AgentId, set[Entity | str]] = field(default_factory=dict)
+    """Places that each teammate was seen to look at: to it they are not unseen, whatever the agent has seen."""
     _cache: dict[AgentId, tuple[Hashable, Facts]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -146,6 +148,8 @@ class BeliefStore:
         current = dict.fromkeys(view.facts)
         near = {fact.subject for fact in current if isinstance(fact.subject, str)}
         for teammate in self.teammates:
+            if teammate in near:
+                self._observe_look(teammate, facts)
             if teammate in near or view.t == 0:
                 self._observe_witness(teammate, current, view, facts)
 
@@ -172,12 +176,20 @@ class BeliefStore:
                 self.carried[held] = holder
         self.world.add(news)
 
+    def _observe_look(self, teammate: AgentId, facts: Facts) -> None:
+        """Note which places a teammate in sight sees itself: the map calls them unseen to it no longer."""
+        table, looked = self.ascribed[teammate], self.looked.setdefault(teammate, set())
+        mapped = [fact for fact in {**table.entries, **dict.fromkeys(facts)} if fact.predicate in self.words.mapped]
+        perceives = self.domain.beliefs.observation_probability
+        looked.update(fact.subject for fact in mapped if perceives(fact, teammate, facts) <= 0)
+        table.drop(fact for fact in mapped if fact.subject in looked)
+
     def _observe_witness(self, teammate: AgentId, current: Collection[Fact], view: View, facts: Facts) -> None:
         """Note what a teammate in sight perceives as well, and what it sees to be otherwise."""
         table, news = self.ascribed[teammate], list[BeliefEntry]()
-        perceives = self.domain.beliefs.observation_probability
+        perceives, looked = self.domain.beliefs.observation_probability, self.looked.get(teammate, set())
         for fact in current:
-            if fact not in table.entries:
+            if fact not in table.entries and not (fact.predicate in self.words.mapped and fact.subject in looked):
                 weight = perceives(fact, teammate, facts)
                 if weight >= LIKELY:
                     news.append(BeliefEntry(fact, weight, view.t, "seen", (f"sight:{view.t}",)))
@@ -198,16 +210,18 @@ class BeliefStore:
     # ---- order one: teammates
 
     def facts_of(self, teammate: AgentId, view: View) -> Facts:
-        """Return what a teammate holds of the world; of itself all that the agent believes."""
+        """Return what a teammate holds of the world; of itself and what it has in hand all that the agent does."""
         if self.shared:
             return self.facts(view)
         table = self.ascribed[teammate]
 
         def merge() -> Facts:
-            own = [fact for fact in self.facts(view) if fact.subject == teammate]
+            facts = self.facts(view)
+            about = {teammate} | {f.value for f in facts if f.subject == teammate and f.predicate == self.words.held}
+            own = [fact for fact in facts if fact.subject in about]
             gone = set(self.schema.displaced(table.entries, own))
-            facts = dict.fromkeys((*(fact for fact in table.entries if fact not in gone), *own))
+            held = dict.fromkeys((*(fact for fact in table.entries if fact not in gone), *own))
             since = {entry.fact: entry.since for entry in table.entries.values() if entry.since < view.t}
-            return Facts(tuple(facts), {fact: tick for fact, tick in since.items() if fact in facts})
+            return Facts(tuple(held), {fact: tick for fact, tick in since.items() if fact in held})
 
         return self._cached(teammate, (view.t, self.world.version, table.version), merge)

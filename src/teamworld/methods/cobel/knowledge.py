@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import fsum
 
-from teamworld.language import AgentId, Entity, Fact, Facts, plain, show
+from teamworld.language import AgentId, Entity, Fact, Facts, GoalId, plain, show
 from teamworld.methods.cobel import planning
 from teamworld.methods.cobel.situation import Announcement, Intent, Situation
 from teamworld.methods.common.knowledge import AgentKnowledge, Line, Teammate
@@ -29,6 +29,8 @@ class Believed(AgentKnowledge):
 
     facts: Facts = field(default_factory=Facts)
     believed_goals: Sequence[Goal] = ()
+    in_hand: Collection[GoalId] = ()
+    """The open goals whose things enough teammates hold."""
 
     @property
     def goals(self) -> Sequence[Goal]:
@@ -41,23 +43,27 @@ class Believed(AgentKnowledge):
 
     @property
     def is_alike(self) -> bool:
-        """Whether names say nothing: never, for plans rest on who is still there."""
-        return False
+        """Whether names say nothing: not once somebody is lost, for plans rest on who is still there."""
+        return len(self.team) + 1 == len(self.spec.agents) and super().is_alike
 
     @property
     def past(self) -> Sequence[Outcome]:
-        """Its last finished actions, oldest first."""
-        return super().past[-PAST:]
+        """Its last finished actions, oldest first; what it said stands elsewhere."""
+        return [outcome for outcome in self.view.history if outcome.action.verb != "talk"][-PAST:]
 
     @cached_property
     def options(self) -> Sequence[Option]:
-        """What makes sense by what it believes and can begin, as it knows; what runs comes first."""
+        """What makes sense by what it believes and can begin, as it knows; what runs comes first.
+
+        What teammates have in hand and can bring alone is left out.
+        """
         if self.facts is self.view.known:
-            return super().options
-        own = {option.action: option for option in self.domain.options(self.agent, self.facts)}
-        options = [option for option in own.values() if self.view.check(option.action).ok]
-        options.sort(key=lambda option: option.action != self.doing)
-        return options
+            options = list(super().options)
+        else:
+            own = {option.action: option for option in self.domain.options(self.agent, self.facts)}
+            options = [option for option in own.values() if self.view.check(option.action).ok]
+            options.sort(key=lambda option: option.action != self.doing)
+        return [option for option in options if option.goal not in self.in_hand]
 
 
 def knowledge(situation: Situation) -> Believed:
@@ -71,6 +77,7 @@ def knowledge(situation: Situation) -> Believed:
         said=_lines(situation) if situation.options.store == "text" else (),
         facts=situation.facts,
         believed_goals=open_goals(situation.goals.values()),
+        in_hand=situation.in_hand,
     )
 
 
@@ -113,10 +120,11 @@ def _values(latent: LatentVariable) -> tuple[str, ...]:
     best = sorted(latent.values, key=lambda value: -value.weight)
     alike: dict[tuple[str, str], list[str]] = {}
     for value in best[:VALUES]:
-        key = value.fact.predicate, f"{value.weight / total:.1%}"
-        alike.setdefault(key, []).append(plain(show(value.fact.value)))
+        share = f"{value.weight / total:.1%}".replace(".0%", "%")
+        key = ("in", f", {share}") if value.area else (value.fact.predicate, f" {share}")
+        alike.setdefault(key, []).append(value.area or plain(show(value.fact.value)))
     shown = [
-        f"{predicate} {' or '.join(places)} {share}{' each' if len(places) > 1 else ''}"
+        f"{predicate} {' or '.join(places)}{share}{' each' if len(places) > 1 else ''}"
         for (predicate, share), places in alike.items()
     ]
     more = [f"and {len(best) - VALUES} more"] if len(best) > VALUES else []
@@ -132,11 +140,13 @@ def describe_difference(situation: Situation, teammate: AgentId) -> tuple[str, .
     if theirs is own:
         return (f"{teammate} knows all that you know.",)
     lacks = [fact for fact in own if fact not in theirs]
-    others = [fact for fact in theirs if fact not in own]
+    last = [fact for fact in theirs if fact not in own and fact.subject == teammate]
+    others = [fact for fact in theirs if fact not in own and fact.subject != teammate]
     if len(lacks) > len(theirs):
         return (f"{teammate} knows only this:", *_listed(theirs, theirs))
     lines = [f"{teammate} knows all that you know{', but not:' if lacks else '.'}", *_listed(lacks, own)]
-    return (*lines, *((f"{teammate} believes instead:", *_listed(others, theirs)) if others else ()))
+    lines += ("It believes instead:", *_listed(others, theirs)) if others else ()
+    return (*lines, *((f"Last known of {teammate}:", *_listed(last, theirs)) if last else ()))
 
 
 def _listed(facts: Iterable[Fact], known: Facts) -> Sequence[str]:
@@ -165,7 +175,7 @@ def describe_announced(situation: Situation) -> tuple[tuple[AgentId, str, str], 
         lines.append((teammate, age, f"{plan.subplan.text}{''.join(asks)}"))
     own = situation.own_announcement
     if own is not None:
-        lines.append(("you", f"at step {own.t}, {_to_go(own, t)}", own.subplan.text))
+        lines.append((situation.agent, f"at step {own.t}, {_to_go(own, t)}", own.subplan.text))
     return tuple(lines)
 
 
@@ -175,15 +185,16 @@ def _to_go(plan: Announcement, t: int) -> str:
 
 
 def describe_options(situation: Situation, teammate: AgentId) -> tuple[str, ...]:
-    """Return what a teammate could do next by what it holds, with its estimated steps and what its moves say of it."""
+    """Return what a teammate could do next by what it holds, work first, and what its moves say of it."""
     lines, regrets = list[str](), situation.regrets.get(teammate, {})
-    for action, prospect in planning.teammate_prospects(situation, teammate).items():
+    prospects = planning.teammate_prospects(situation, teammate)
+    for action, prospect in sorted(prospects.items(), key=lambda entry: entry[1].goal is None):
         goal = f" for {prospect.goal}" if prospect.goal is not None else ""
         gain = (
             f", finds {prospect.gain:.2f} of what is missing" if prospect.goal is None and prospect.gain >= 0.01 else ""
         )
         lost = regrets.get(action, 0.0)
-        away = f"; its moves so far lost {lost:.1f} steps on the way to it" if lost >= 0.05 else ""
+        away = f"; its last moves led away ({lost:.1f} steps lost)" if lost >= 0.05 else ""
         actions = "; ".join(map(plain, prospect.actions[: situation.options.actions]))
         lines.append(f"`{actions}`{goal}, about {plural(prospect.steps, 'step')}{gain}{away}")
     return tuple(lines)
@@ -195,4 +206,7 @@ def describe_intent(situation: Situation, intent: Intent) -> str:
     own = situation.own_options[:1]
     lost = max((cost(option, intent.option, situation.facts) for option in own), default=0.0)
     words = f"{intent.weight:.0%}: {intent.subplan.text}, about {plural(intent.option.steps, 'step')}"
-    return f"{words}; beside your plan {plural(round(lost, 1), 'step')} are lost" if lost > 0 else words
+    if lost <= 0:
+        return words
+    first = f" (you need {own[0].steps}: its plan stands)" if planning.stands(situation, intent) else ""
+    return f"{words}; beside your plan {plural(round(lost, 1), 'step')} are lost{first}"

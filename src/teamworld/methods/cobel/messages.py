@@ -30,6 +30,7 @@ from teamworld.methods.cobel.planning import (
     announced_intents,
     expect_alone,
     prior,
+    stands,
     steps_to_goal,
     teammate_prospects,
 )
@@ -394,9 +395,10 @@ def assess_all(situation: Situation) -> Assessment:
 
 
 def _steps_lost(situation: Situation, intents: Iterable[Intent], *, is_expected: bool) -> float:
-    """Return the steps that are lost between the agent's plan and a teammate's intents.
+    """Return the steps that are lost between the agent's plan and a teammate's intents, if that one is not told of it.
 
-    None are if the plan was announced; fewer with ``is_expected``, the likelier the agent was to plan so.
+    None are if the plan was announced, or with intents that would stand all the same; fewer with ``is_expected``, the
+    likelier the agent was to plan so.
     """
     subplan, announced = situation.subplan, situation.own_announcement
     is_announced = announced is not None and announced.subplan == subplan
@@ -405,7 +407,8 @@ def _steps_lost(situation: Situation, intents: Iterable[Intent], *, is_expected:
     planned, cost = situation.own_options[0], situation.domain.beliefs.conflict_cost
     alone = expect_alone(situation, situation.agent) if is_expected else ()
     predicted = {intent.option.action: intent.weight for intent in alone}
-    lost = fsum(intent.weight * cost(planned, intent.option, situation.facts) for intent in intents)
+    yielding = (intent for intent in intents if not stands(situation, intent))
+    lost = fsum(intent.weight * cost(planned, intent.option, situation.facts) for intent in yielding)
     return (1 - predicted.get(planned.action, 0.0)) * lost
 
 
@@ -464,13 +467,9 @@ def _steps_in_vain(
 
 
 def others_can_say(situation: Situation, assessment: Assessment) -> bool:
-    """Return whether a teammate before the agent in the team can say the same."""
-    facts, against = assessment.facts, assessment.against
-    return any(
-        not situation.missing_from(teammate, facts)
-        and (not against or (teammate in against and teammate not in situation.announced))
-        for teammate in takewhile(lambda agent: agent != situation.agent, situation.team)
-    )
+    """Return whether a teammate before the agent in the team can say the same; its plan only the agent itself can."""
+    before = takewhile(lambda agent: agent != situation.agent, situation.team)
+    return not assessment.against and any(not situation.missing_from(mate, assessment.facts) for mate in before)
 
 
 # ---- warnings of danger

@@ -119,7 +119,10 @@ class Cobel(Method):
         return after > before or self._assess_danger(moment, situation).speaks
 
     def _unread(self, moment: DecisionContext, agent: AgentId) -> list[Message]:
-        return [message for message in moment.inbox(agent) if message.id not in self._states[agent].heard]
+        """Return what an agent has not considered yet: also what was said in the step in which it began to act."""
+        state = self._states[agent]
+        new = [message for message in moment.inbox(agent) if message.id not in state.heard]
+        return [*new, *(message for message in state.dialogue if message.sender != agent)]
 
     def _conflicts(self, moment: DecisionContext, agent: AgentId, message: Message) -> bool:
         """Return whether a message announces a plan that conflicts with the agent's."""
@@ -178,7 +181,8 @@ class Cobel(Method):
             return draft
         for _ in range(TURNS):
             if situation.running is None and state.subplan_actions >= self._options.actions:
-                state.give_up("all of it was begun")
+                is_left = planning.remaining_actions(situation)
+                state.give_up("all of it was begun" if is_left else "it is carried out")
                 situation = self._situation(moment, agent)
             if state.subplan is None:
                 draft = await self._plan(moment, situation)
@@ -189,7 +193,9 @@ class Cobel(Method):
             if following.action is not None:
                 break
             is_done = situation.subplan is not None and not planning.remaining_actions(situation)
-            state.give_up("it is carried out" if is_done else "nothing of it can be done now")
+            is_able = planning.next_action(situation).action is not None
+            why = "you found it done or pointless" if is_able else "nothing of it can be done now"
+            state.give_up("it is carried out" if is_done else why)
             situation = self._situation(moment, agent)
         else:
             following = NextAction(questions.nearest_option(view).action)

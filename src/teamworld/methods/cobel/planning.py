@@ -224,9 +224,10 @@ def _retry_place(situation: Situation, prospect: Prospect) -> tuple[Action, ...]
 
 
 def possible_prospects(situation: Situation) -> list[Prospect]:
-    """Return the agent's prospects that can begin now, as it knows."""
+    """Return the agent's prospects that can begin now, as it knows, but for what teammates have in hand."""
     prospects = outlook(situation, situation.agent, situation.facts)
-    return [prospect for prospect in prospects if situation.view.check(prospect.actions[0]).ok]
+    useful = (prospect for prospect in prospects if prospect.goal not in situation.in_hand)
+    return [prospect for prospect in useful if situation.view.check(prospect.actions[0]).ok]
 
 
 def score(situation: Situation, prospect: Prospect, others: Sequence[Intent]) -> float:
@@ -330,6 +331,16 @@ def _goes_first(situation: Situation, other: Intent, prospect: Prospect) -> bool
     is_own = own is not None and _announces(situation, own, prospect)
     claim = _claim(situation, situation.agent, own if is_own else None, far)
     return _claim(situation, other.agent, announcement, near) < claim
+
+
+def stands(situation: Situation, other: Intent) -> bool:
+    """Return whether a teammate keeps a likely plan that conflicts with the agent's, if it is told of that.
+
+    It does if it has fewer steps to go; see ``_goes_first``.
+    """
+    announcement, own = situation.announced.get(other.agent), situation.own_options[0]
+    theirs = _claim(situation, other.agent, announcement, other.option.steps)
+    return theirs < _claim(situation, situation.agent, None, own.steps)
 
 
 def _claim(situation: Situation, agent: AgentId, announcement: Announcement | None, steps: int) -> tuple[int, int, int]:

@@ -21,6 +21,7 @@ from teamworld.methods.cobel import knowledge, messages, planning
 from teamworld.methods.cobel.answers import (
     DONE,
     Act,
+    Beliefs,
     Guess,
     Guesses,
     Judged,
@@ -153,6 +154,21 @@ class BeliefQuestion(Question[Said], Generic[Said, Result]):
         goal = self.situation.goals.get(last) if last is not None else None
         return last if goal is not None and goal.state == "open" and goal.quorum > 1 else None
 
+    @property
+    def vain(self) -> Sequence[tuple[str, str, int]]:
+        """What was in vain, why unless that stands in its past, and until which step it is of no use."""
+        lines, shown = list[tuple[str, str, int]](), {outcome.action for outcome in self.me.past}
+        ended = {outcome.action: outcome for outcome in self.situation.view.history}
+        goals = self.situation.goals.values()
+        over = {goal.thing for goal in goals} - {goal.thing for goal in goals if goal.state == "open"}
+        for action, until in self.situation.vain.items():
+            if not over.isdisjoint(action.args):
+                continue  # nobody would try that again
+            status, reason = ended[action][1:3] if action in ended else ("done", "")
+            why = f"failed, {reason}" if reason and action not in shown else "failed"
+            lines.append((plain(action), why if status == "failed" else "changed nothing", until))
+        return lines
+
     def differences(self, teammate: AgentId) -> Sequence[str]:
         """Return what a teammate holds, as far as it differs from what the agent holds."""
         return knowledge.describe_difference(self.situation, teammate) if self.is_ascribed else ()
@@ -163,15 +179,8 @@ class BeliefQuestion(Question[Said], Generic[Said, Result]):
 
 
 @dataclass(frozen=True)
-class ReadMessage(
-    BeliefQuestion[Update, BeliefUpdate],
-    kind="zero_order",
-    operation="hear",
-    answer=Update,
-    nothing=Update(),
-    sampling=_READ,
-):
-    """Zero-order update: what can I learn from this message?"""
+class _Reading(BeliefQuestion[Said, BeliefUpdate], Generic[Said], sampling=_READ):
+    """What follows from what was said."""
 
     teammate: AgentId
     said: Sequence[Message]
@@ -197,13 +206,21 @@ class ReadMessage(
         """Return the facts that were said, and the teammate's plan."""
         return messages.read_messages(self.situation, self.teammate, self.said)
 
-    def write(self, result: BeliefUpdate) -> Update:
-        """Write what was said in the language of beliefs."""
-        plan, own = result.plan, result.asks.get(self.respondent)
+    def lines(self, result: BeliefUpdate) -> tuple[str, ...]:
+        """Return what was said in the language of beliefs."""
         since = {fact: f" (step {step})" for fact, step in result.since.items()}
-        lines = (f"{plain(Belief(self.holders, fact))}{since.get(fact, '')}" for fact in result.beliefs)
+        return tuple(f"{plain(Belief(self.holders, fact))}{since.get(fact, '')}" for fact in result.beliefs)[:40]
+
+
+@dataclass(frozen=True)
+class ReadMessage(_Reading[Update], kind="zero_order", operation="hear", answer=Update, nothing=Update()):
+    """Zero-order update: what can I learn from this message?"""
+
+    def write(self, result: BeliefUpdate) -> Update:
+        """Write what was said, and the teammate's plan."""
+        plan, own = result.plan, result.asks.get(self.respondent)
         return Update(
-            beliefs=tuple(lines)[:40],
+            beliefs=self.lines(result),
             goal=plan.goal if plan is not None else None,
             plan=tuple(map(plain, plan.actions))[:12] if plan is not None else (),
             asked=tuple(map(plain, own.actions))[:12] if own is not None else (),
@@ -223,13 +240,21 @@ class ReadMessage(
 
 
 @dataclass(frozen=True)
-class ReadDialogue(ReadMessage, kind="first_order", operation="model"):
+class ReadDialogue(_Reading[Beliefs], kind="first_order", operation="model", answer=Beliefs, nothing=Beliefs()):
     """First-order update: what does my teammate know after this dialogue?"""
 
     @property
     def holders(self) -> tuple[AgentId, ...]:
         """Who believes what is read: the agent, that the teammate does."""
         return self.respondent, self.teammate
+
+    def write(self, result: BeliefUpdate) -> Beliefs:
+        """Write what was said."""
+        return Beliefs(beliefs=self.lines(result))
+
+    def read(self, answer: Beliefs) -> BeliefUpdate:
+        """Return the beliefs of an answer that the rules admit."""
+        return BeliefUpdate(read_lines(answer.beliefs, self.situation, self.holders))
 
 
 @dataclass(frozen=True)
@@ -404,21 +429,25 @@ class Assess(
         """What matters and some teammate does not hold, with who does not."""
         situation = self.situation
         missing = {mate: set(situation.missing_from(mate, self.estimate.facts)) for mate in situation.teammates}
-        return [
-            (plain(fact), ", ".join(mate for mate, facts in missing.items() if fact in facts))
-            for fact in self.estimate.facts
-        ]
+        lacking = {fact: [mate for mate, facts in missing.items() if fact in facts] for fact in self.estimate.facts}
+        return [(plain(fact), ", ".join(mates)) for fact, mates in lacking.items() if mates]
 
     @property
     def likely(self) -> Sequence[tuple[AgentId, str, Sequence[str]]]:
-        """Each teammate, whether it is in sight, and its likely plans with their probabilities."""
-        situation, lines = self.situation, list[tuple[AgentId, str, Sequence[str]]]()
+        """Teammates, whether they are in sight, and their likely plans with their probabilities; none together."""
+        situation, groups = self.situation, dict[tuple[str, tuple[str, ...]], list[AgentId]]()
         for mate in situation.teammates:
             met = situation.last_met.get(mate)
             sight = "in sight" if met == situation.view.t else "out of sight" if met is not None else "not met"
-            plans = [knowledge.describe_intent(situation, intent) for intent in self.intents.get(mate, ())]
-            lines.append((mate, sight, plans))
-        return lines
+            plans = tuple(knowledge.describe_intent(situation, intent) for intent in self.intents.get(mate, ()))
+            groups.setdefault((sight, plans), []).append(mate)
+        return [(", ".join(mates), sight, plans) for (sight, plans), mates in groups.items()]
+
+    @property
+    def steps_to_begin(self) -> int:
+        """Estimated steps until the first action of the subplan is done."""
+        plan = self.situation.subplan
+        return messages.steps_to_begin(self.situation, plan) if plan is not None else 0
 
     @property
     def is_announced(self) -> bool:
@@ -434,8 +463,7 @@ class Assess(
         """Write whether a message saves more steps than it takes."""
         if not result.speaks:
             return Judged(answer="no")
-        beliefs = (Belief((self.respondent,), fact) for fact in result.facts[:20])
-        return Judged(reasoning=result.reason, answer="yes", misaligned=tuple(map(plain, beliefs)))
+        return Judged(reasoning=result.reason, answer="yes", misaligned=tuple(map(plain, result.facts[:20])))
 
     def read(self, answer: Judged) -> Assessment:
         """Return the assessment, with those facts that the agent holds."""
@@ -443,18 +471,21 @@ class Assess(
         lines = read_lines(answer.misaligned, situation, (self.respondent,))
         held = messages.with_containers(situation, [fact for fact in lines if fact in situation.facts])
         lacking = {teammate: situation.missing_from(teammate, held) for teammate in situation.teammates}
-        clashing = tuple(mate for mate, intents in self.intents.items() if self._do_conflict(intents))
+        clashes = {mate: self._clashes(intents) for mate, intents in self.intents.items()}
+        clashing = [mate for mate, found in clashes.items() if found]
+        clashing = clashing or [mate for mate in situation.teammates if not held]
+        keeps = {mate for mate, found in clashes.items() if found and all(planning.stands(situation, i) for i in found)}
         return Assessment(
             speaks=speaks,
             lacking={teammate: facts for teammate, facts in lacking.items() if facts},
-            against=(clashing or situation.teammates) if speaks else (),
+            against=tuple(mate for mate in clashing if mate not in keeps) if speaks else (),
             reason=answer.reasoning,
         )
 
-    def _do_conflict(self, intents: Iterable[Intent]) -> bool:
+    def _clashes(self, intents: Iterable[Intent]) -> list[Intent]:
         cost, facts = self.situation.domain.beliefs.conflict_cost, self.situation.facts
         own = self.situation.own_options[:1]
-        return any(cost(option, intent.option, facts) > 0 for option in own for intent in intents)
+        return [intent for intent in intents for option in own if cost(option, intent.option, facts) > 0]
 
 
 @dataclass(frozen=True)

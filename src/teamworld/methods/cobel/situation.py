@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -324,6 +325,14 @@ class Situation:
         if self.facts is self.view.known:
             return own
         return own | {goal.id: goal for goal in self.domain.goals(self.facts)}
+
+    @cached_property
+    def in_hand(self) -> frozenset[GoalId]:
+        """The open goals whose things enough teammates hold, so that no more are of use."""
+        held = (fact for fact in self.facts.about(self.words.held) if fact.subject != self.agent)
+        holders = Counter(fact.value for fact in held) if self.words.held else Counter()
+        things = ((goal.id, goal.thing, goal.quorum) for goal in self.goals.values() if goal.state == "open")
+        return frozenset(goal for goal, thing, need in things if thing is not None and holders[thing] >= need)
 
     @cached_property
     def told_facts(self) -> tuple[Fact, ...]:

@@ -387,7 +387,7 @@ class CubeBeliefs(NamedTuple):
         counts = sectors(state, self.radius) if missing else {}
         return tuple(
             LatentVariable(
-                f"block {block}",
+                f"block_{block}",
                 tuple(Possible(Fact(entity(block), "AT", cell), float(count)) for cell, (count, _) in counts.items()),
             )
             for block in missing

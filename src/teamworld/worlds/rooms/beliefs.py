@@ -42,8 +42,11 @@ class RoomsBeliefs:
         gaps = list(islice((number for number in range(highest) if number not in state.items), len(rooms)))
 
         def variable(number: int, places: dict[int, float], goals: tuple[GoalId, ...]) -> LatentVariable:
-            at = ((Fact(item(number), "AT", house.middle(room)), weight) for room, weight in places.items())
-            return LatentVariable(f"item {number}", tuple(Possible(*value) for value in at), goals)
+            values = (
+                Possible(Fact(item(number), "AT", house.middle(room)), weight, area=f"room {room}")
+                for room, weight in places.items()
+            )
+            return LatentVariable(f"item_{number}", tuple(values), goals)
 
         weights = {room: 1.0 if room in rooms else CARRIED for room in range(house.rooms)}
         variables = [variable(number, weights, (f"deliver_{number}",)) for number in lost]

@@ -11,7 +11,7 @@ from typing import cast
 import pytest
 
 from teamworld.episode.message_delivery import MessageRule
-from teamworld.language import Action, AgentId, Plan, parse_action
+from teamworld.language import Action, AgentId, Plan, parse_action, plain
 from teamworld.methods.common.knowledge import AgentKnowledge, list_teammates
 from teamworld.methods.common.single_action import read_act
 from teamworld.methods.common.team_record import Member, OrderBook, TeamRecord, name_agent
@@ -224,7 +224,13 @@ def test_the_planner_does_what_an_agent_would_rather_do_and_bars_what_it_cannot(
     rather = Opinion(accept=False, critique="Better.", goal=None, action="go((4, 4))")
     asked = PlanAll(PLANNER, record.views, record, (Round(first, {entry.agent: rather}),))
     assert asked.rule(RNG).actions[0].action == "go((4, 4))"
-    assert "It would rather «go((4, 4))»" in _text(asked)
+    assert "It would rather `go((4, 4))`." in _text(asked)
+    numbered = Opinion(accept=False, critique="Better.", action="1")
+    asked = PlanAll(PLANNER, record.views, record, (Round(first, {entry.agent: numbered}),))
+    assert f"It would rather `{plain(team[entry.agent].options[0].action)}`." in _text(asked), "not the bare number"
+    free = Opinion(accept=False, critique="Better.", action="have a look around")
+    asked = PlanAll(PLANNER, record.views, record, (Round(first, {entry.agent: free}),))
+    assert "It would rather «have a look around»." in _text(asked)
 
 
 def _text(question: PlanAll) -> str:
@@ -276,6 +282,38 @@ def test_options_of_a_record_are_the_nearest_for_each_goal_and_the_rest_is_count
 )
 def test_what_a_world_says_to_an_agent_is_said_of_it_by_name(text: str, named: str) -> None:
     assert name_agent(text, "Bob") == named
+
+
+def test_a_task_names_all_who_are_at_it_and_who_is_nearest() -> None:
+    team = known("cube", "paper-n2")
+    agents = list(team)
+    goal = next(goal for goal in team[agents[0]].goals if goal.quorum == 2)
+    options = {a: [Option(parse_action("wait()"), goal.id, steps)] for a, steps in zip(agents, (7, 3), strict=True)}
+    team = {agent: _altered(me, options=options[agent]) for agent, me in team.items()}
+    task = next(task for task in record_of(team).tasks if task.goal.id == goal.id)
+    assert (task.at, task.others) == ((), ((agents[0], 7),)), "the text tells of the nearest, then comes the next"
+    member = record_of(team).of(agents[1])
+    assert member is not None
+    assert record_of(team).late(agents[1], member.options[0]) == f"{agents[0]}, 7 steps"
+    assert not record_of(team).late(agents[0], options[agents[0]][0])
+    at_it = {a: replace(me, running=Plan((parse_action("wait()"),), goal.id)) for a, me in team.items()}
+    task = next(task for task in record_of(at_it).tasks if task.goal.id == goal.id)
+    assert (task.at, task.others) == ((agents[1], agents[0]), ((agents[0], 7),))
+
+
+def test_where_agents_take_their_teammates_to_be_is_not_told_beside_where_these_are() -> None:
+    _, asked = played("hmas2:central", stage=Scenario("rooms", "two", 0, 30))
+    for prompt in prompts(asked, "hmas2.plan"):
+        for agent, other in (("agent_0", "agent_1"), ("agent_1", "agent_0")):
+            section = prompt.split(f"### {agent}, a carrier")[1].split("###")[0]
+            assert not re.search(rf"^{other}", section, re.MULTILINE)
+
+
+def test_where_the_first_plan_is_carried_out_the_planner_is_not_told_of_judges() -> None:
+    for label, judged_by in (("hmas2", True), ("hmas2:central", False), ("cmas", False)):
+        _, asked = played(label, stage=LONG._replace(horizon=1))
+        assert ("Agents judge your plan" in asked[0].prompt) is judged_by
+        assert ("Your plan is carried out as it is." in asked[0].prompt) is not judged_by
 
 
 @pytest.mark.parametrize(("world", "level"), [("household", "dev-tea"), ("rooms", "two"), ("cube", "n4")])

@@ -19,7 +19,7 @@ from teamworld.methods.hmas.plans import Assigned, TeamPlan
 from teamworld.methods.hmas.questions import PLANNER, Judge, Opinion, PlanAll
 from teamworld.reasoning.contract import Question
 from teamworld.reasoning.router import ReasonerRouter, parse_routes
-from teamworld.record import PlanEnd, PlanStart, QuestionAsked, ViewsShared
+from teamworld.record import PlanEnd, PlanStart, QuestionAsked, QuestionSkipped, ViewsShared
 from teamworld.seeding import generator
 from teamworld.testing.episodes import Scenario, play
 from tests.methods.single_steps import Answers, Says, Scripted, calls, of, played, prompts
@@ -66,7 +66,7 @@ def at_first(*pairs: tuple[str, str]) -> Answers:
     ("objections", "rounds", "made"), [(0, 3, 1), (1, 3, 2), (2, 3, 3), (9, 3, 3), (9, 1, 1), (9, 5, 5)]
 )
 def test_each_round_asks_the_planner_once_and_every_agent_once(objections: int, rounds: int, made: int) -> None:
-    episode, _ = played("hmas2", objecting(objections), LONG._replace(horizon=6), rounds=rounds)
+    episode, _ = played("hmas2", objecting(objections), LONG._replace(horizon=6), rounds=rounds, asked="all")
     for asked in calls(episode.events):
         assert (asked["hmas2.plan"], asked["hmas2.feedback"], asked.total()) == (made, 2 * made, made * (1 + 2))
 
@@ -106,15 +106,28 @@ def test_what_is_said_of_a_plan_stands_in_the_next_prompt() -> None:
 
 def test_who_judges_reads_the_reasons_of_the_plan_and_what_it_said_of_the_one_before() -> None:
     plan = TeamPlan(reasoning="The table is near.", actions=(Assigned(agent="agent_1", action="go((0, 0))"),))
-    refusal = Opinion(accept=False, critique="I hold nothing.")
+    refusal = Opinion(accept=False, critique="I hold nothing.", action="wait()")
     _, asked = played("hmas2", {Judge: refusal, PlanAll: plan}, LONG._replace(horizon=1))
     first, *later = [
         heard.prompt for heard in asked if heard.kind == "hmas2.feedback" and heard.respondent == "agent_1"
     ]
     assert "The planner's reasons: «The table is near.»" in first
     assert "What you said of earlier plans" not in first
-    assert "- «go((0, 0))»: you objected: " in later[0]
+    assert "- `go((0, 0))`: you objected: I hold nothing. You would rather `wait()`." in later[0]
     assert [prompt.count("I hold nothing.") for prompt in (first, *later)] == [0, 1, 2]
+
+
+def test_who_goes_on_as_accepted_and_sees_nothing_new_is_not_asked_again() -> None:
+    go = {"agent_0": "go((0, 10))", "agent_1": "go((0, 9))"}
+    episode, _ = played("hmas2", planning(go, go, go, go), LONG._replace(horizon=4))
+    skipped = {(event.step, event.agent, event.cause) for event in of(episode.events, QuestionSkipped)}
+    assert skipped >= {(step, agent, "goes on, nothing new") for step in (2, 3) for agent in go if step == 2}
+    assert not {agent for step, agent, _ in skipped if step == 0}, "nobody has accepted anything yet"
+    other = {"agent_0": "go((0, 10))", "agent_1": "go((4, 0))"}
+    episode, _ = played("hmas2", planning(go, go, other), LONG._replace(horizon=3))
+    assert 2 not in {event.step for event in of(episode.events, QuestionSkipped)}, "another's part is new"
+    episode, _ = played("hmas2", planning(go, go, go, go), LONG._replace(horizon=4), asked="all")
+    assert not list(of(episode.events, QuestionSkipped))
 
 
 def test_what_runs_runs_on_when_it_is_given_again() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Cell, Entity, Facts, Plan, parse_action
+from teamworld.planning.allocation import pool_facts
 from teamworld.worlds.contract import WAIT, StepResult, talk
 from teamworld.worlds.rooms import draw
 from teamworld.worlds.rooms.facts import list_facts, read_state
@@ -333,3 +334,34 @@ def test_pictures_show_what_is_there() -> None:
     assert pixels.shape == (15, 33, 3)
     assert pixels.dtype == np.uint8
     assert tuple(pixels[13, 1]) == draw.COLORS["*"]
+
+
+# ---- words
+
+
+def test_what_two_hold_is_told_with_both_and_where_it_is() -> None:
+    here = world({"a": ("carrier", (0, 2)), "b": ("carrier", (0, 2))}, {0: (2, (0, 2))})
+    do(here, a="lift(<item>(0))", b="lift(<item>(0))")
+    assert "item_0, weight 2: held by you and b at (0, 2)." in here.view("a").text()
+    assert "item_0, weight 2: held by a and you at (0, 2)." in here.view("b").text()
+
+
+def test_what_is_held_is_where_the_hand_is_in_what_a_team_knows_together() -> None:
+    here = world({"a": ("carrier", (0, 2)), "b": ("carrier", (0, 8))}, {0: (1, (0, 2))})
+    do(here, a="lift(<item>(0))")
+    views = {agent: here.view(agent) for agent in ("a", "b")}
+    (goal,) = here.view("a").goals
+    words = here.domain.describe_goal(goal, "b", pool_facts(views))
+    assert words.endswith("held by a at (0, 2), 12 steps to the table")
+    assert "a, a carrier: out of your sight." in here.view("b").text()
+
+
+def test_rules_speak_only_of_what_the_level_has() -> None:
+    for level in LEVELS:
+        spec = make(level, 0, 120, {}).spec
+        carriers = sum(kind == "carrier" for kind in spec.kinds.values())
+        assert ("no longer where it was seen is 5 times likelier" in spec.rules) is (carriers > 1)
+        here = make(level, 0, 120, {})
+        docs = " ".join(schema.doc for schema in here.view("agent_0").abilities)
+        assert ("fire" in spec.rules + docs) is ("hazard" in level)
+        assert ("Shut doors" in here.view("agent_0").text()) is (level == "three")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from teamworld.language import Action, Entity, parse_action, plain
 from teamworld.worlds.wildfire import physics
 from teamworld.worlds.wildfire.levels import LEVELS, Team
-from teamworld.worlds.wildfire.skills import line_cells
+from teamworld.worlds.wildfire.skills import line_cells, travel_ticks
 from teamworld.worlds.wildfire.state import Cell
 from teamworld.worlds.wildfire.world import WildfireWorld, make
 from tests.worlds.wildfire.test_world import FAR, do, until, world
@@ -152,9 +152,31 @@ def test_a_goal_is_told_in_its_own_units_with_the_steps_of_the_agent() -> None:
     words = here.domain.describe_goal(view.goals[0], "firefighter_1", view.known)
     steps = here.domain.estimate_steps("firefighter_1", Action("fell", (Entity("target", 0),)), view.known)
     assert words == (
-        f"3 of 3 trees left on target_0, at ({x}, {y}); one agent is enough; {steps} steps for firefighter_1 with "
-        "the way"
+        f"3 of 3 trees left on target_0, at ({x}, {y}); one agent is enough, 3 are faster; {steps} steps for "
+        "firefighter_1 with the way"
     )
+
+
+def test_who_stands_on_a_target_is_told_with_the_cutting_that_is_left() -> None:
+    here = make("cut_trees_sparse_small", 0, 30, {})
+    until(here, "firefighter_2", "go_to(<target>(0))")
+    view = here.view("firefighter_1")
+    words = here.domain.describe_goal(view.goals[0], "firefighter_1", view.known)
+    assert "; firefighter_2 is there, 3 steps of cutting left; one agent is enough" in words
+
+
+def test_ways_between_few_targets_are_told_by_their_length() -> None:
+    here = make("cut_trees_sparse_small", 0, 30, {})
+    view = here.view("firefighter_1")
+    line = next(line for line in view.text().splitlines() if line.startswith("From target to target: "))
+    pairs = re.findall(r"(\d)-(\d)", line)
+    assert len(pairs) == len(set(pairs)) == 15
+    first = next(pair for pair in pairs)
+    spots = view.state.targets
+    near = travel_ticks("firefighter", spots[int(first[0])].at, spots[int(first[1])].at, view.state)
+    assert f"{first[0]}-{first[1]}" in line.split(" step")[0]
+    assert re.search(r"\d-\d (\d+) step", line)[1] == str(near)  # type: ignore[index]
+    assert "From target to target" not in make("cut_trees_sparse_large", 0, 30, {}).view("firefighter_1").text()
 
 
 def test_what_a_menu_leaves_out_stands_in_the_words() -> None:

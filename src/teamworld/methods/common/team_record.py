@@ -7,23 +7,30 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import dist, inf
 from typing import NamedTuple
 
-from teamworld.language import Action, AgentId, Fact, Facts, GoalId, Plan, plain
-from teamworld.language.rules import IN_HAND
+from teamworld.language import Action, AgentId, Entity, Fact, Facts, GoalId, Plan, plain
+from teamworld.language.rules import IN_HAND, WHERE
 from teamworld.methods.common.knowledge import AgentKnowledge
 from teamworld.planning.allocation import allocate_steps, pool_facts, team_goals
-from teamworld.planning.candidates import MAX_GOALS, CandidateStep, complete_action
+from teamworld.planning.candidates import MAX_GOALS, CandidateStep, complete_action, nearest_ticks
 from teamworld.planning.conflicts import Intent, spread_steps
 from teamworld.reasoning.contract import RespondentId
 from teamworld.worlds.contract import WAIT, Goal, Option, Outcome, View
 
 #: Options of an agent that the record lists at most.
 MOST = 8
+#: What became of an order that is carried out now.
+GOES_ON = "goes on"
 _THIRD = {
     **{"are": "is", "am": "is", "have": "has", "do": "does", "carry": "carries", "hold": "holds", "know": "knows"},
     **{"ride": "rides", "see": "sees", "stand": "stands", "get": "gets", "need": "needs"},
 }
+#: What an agent takes its teammates to be, and they do not tell themselves: rules go by it.
+_TRAITS = frozenset({"LEVEL"})
+#: What a line of a situation is about: an agent is named first.
+_SUBJECT = re.compile(r"Teammates:|\w*")
 _PERSON = re.compile(rf"\b(?:(?:you|i) ({'|'.join(_THIRD)})|(your|my)|you|me)\b", re.IGNORECASE)
 
 
@@ -108,7 +115,7 @@ def _became(order: GivenOrder, me: AgentKnowledge) -> str:
         return "stopped by what came next"
     if ended is not None:
         return f"{ended.status}{f', {ended.reason}' if ended.reason else ''}"
-    return "goes on" if me.doing is not None and str(me.doing) == order.action else "broken off"
+    return GOES_ON if me.doing is not None and str(me.doing) == order.action else "broken off"
 
 
 class Member(NamedTuple):
@@ -129,14 +136,19 @@ class Member(NamedTuple):
         return self.me.commitment
 
     @property
+    def goes_on(self) -> bool:
+        """Whether its last order tells what it does now."""
+        return bool(self.orders) and self.orders[-1].became == GOES_ON and self.orders[-1].goal == self.last_goal
+
+    @property
     def options(self) -> Sequence[Option]:
         """What runs, the nearest for each of the nearest goals, then of each kind of action, then others.
 
-        What serves a goal comes first, then the nearest: where many things are close at hand, what is done with them
-        is still listed.
+        What serves a goal comes first, then what names its thing (to bring it before to drop what one holds), then the
+        nearest: where many things are close at hand, what is done with them is still listed.
         """
         running = [option for option in self.me.options if option.action == self.me.doing]
-        listed = sorted(self.me.options, key=lambda option: (option.goal is None, option.steps))
+        listed = sorted(self.me.options, key=lambda option: (option.goal is None, not option.action.args, option.steps))
         by_goal: dict[GoalId, Option] = {}
         by_verb: dict[str, Option] = {}
         for option in listed:
@@ -165,10 +177,12 @@ class Task(NamedTuple):
     """An open goal of the team."""
 
     goal: Goal
-    agent: AgentId
-    """Who is at it, else who is nearest as far as options tell: steps are counted for it."""
     text: str
-    """How it stands by what all know together."""
+    """How it stands by what all know together, for the nearest of those at it, else for the nearest of all."""
+    at: tuple[AgentId, ...] = ()
+    """Who is at it, the nearest first."""
+    others: tuple[tuple[AgentId, int], ...] = ()
+    """The others who are at it, then the nearest of those whom it takes or could use; with their steps."""
 
 
 @dataclass(frozen=True)
@@ -178,6 +192,8 @@ class TeamRecord:
     members: tuple[Member, ...]
     shown: str = ""
     """The situation that a prompt shows beside the record."""
+    reader: AgentId | None = None
+    """Whose situation that is."""
 
     @property
     def open(self) -> tuple[AgentId, ...]:
@@ -209,18 +225,62 @@ class TeamRecord:
 
     @property
     def tasks(self) -> Sequence[Task]:
-        """The open goals as they stand by what all know together, with the steps of who is nearest to each."""
+        """The open goals as they stand by what all know together, with who is at each and who is nearest to it."""
         domain, facts = self.first.domain, self._pooled
-        pooled = {goal.id: goal for goal in domain.goals(facts)}
         tasks = []
-        for name, known in self.goals.items():
-            goal = pooled.get(name, known)
-            if goal.state != "open":
-                continue
-            fit = [member.me for member in self.members if not goal.kinds or member.me.kind in goal.kinds]
-            me = min(fit or [member.me for member in self.members], key=lambda me: _distance(name, me))
-            tasks.append(Task(goal, me.agent, name_agent(domain.describe_goal(goal, me.agent, facts), me.agent)))
+        for goal in self._pooled_goals.values():
+            near = self._nearest(goal)
+            at = [me for me in near if me.running is not None and me.running.goal == goal.id]
+            named = max(len(at), min(goal.capacity, max(goal.quorum, len(at) + 1)), 1)
+            first, *rest = [*at, *(me for me in near if me not in at)][:named]
+            steps = ((me.agent, self._steps[me.agent].get(goal.id)) for me in rest)
+            others = tuple((agent, count) for agent, count in steps if count is not None)
+            text = name_agent(domain.describe_goal(goal, first.agent, facts), first.agent)
+            tasks.append(Task(goal, text, tuple(me.agent for me in at), others))
         return tasks
+
+    def late(self, agent: AgentId, option: Option) -> str:
+        """Return for whom an option of an agent waits, as its task takes several, in words; empty where for nobody."""
+        goal = None if option.goal is None else self._pooled_goals.get(option.goal)
+        if goal is None or goal.quorum < 2:
+            return ""
+        others = [me.agent for me in self._nearest(goal) if me.agent != agent][: goal.quorum - 1]
+        far = {other: self._steps[other].get(goal.id, 0) for other in others}
+        last = max(far, key=far.__getitem__, default=agent)
+        return f"{last}, {far[last]} steps" if far.get(last, 0) > option.steps else ""
+
+    def _nearest(self, goal: Goal) -> list[AgentKnowledge]:
+        """Return who can work on a goal, the nearest first: by steps, as options tell, then by the straight way."""
+        fit = [member.me for member in self.members if not goal.kinds or member.me.kind in goal.kinds]
+        aim = None if goal.thing is None else self._places.get(goal.thing)
+
+        def distance(me: AgentKnowledge) -> tuple[float, float]:
+            place = self._places.get(me.agent)
+            return self._steps[me.agent].get(goal.id, inf), inf if aim is None or place is None else dist(aim, place)
+
+        return sorted(fit or [member.me for member in self.members], key=distance)
+
+    @cached_property
+    def _pooled_goals(self) -> Mapping[GoalId, Goal]:
+        """The open goals that somebody knows of, as they stand by what all know together."""
+        pooled = {goal.id: goal for goal in self.first.domain.goals(self._pooled)}
+        stand = {name: pooled.get(name, goal) for name, goal in self.goals.items()}
+        return {name: goal for name, goal in stand.items() if goal.state == "open"}
+
+    @cached_property
+    def _steps(self) -> Mapping[AgentId, Mapping[GoalId, int]]:
+        """By agent and goal the steps of the nearest option; of what it does, where that is for the goal."""
+        steps = {member.me.agent: nearest_ticks(member.me.options) for member in self.members}
+        for me in (member.me for member in self.members):
+            if me.doing is not None and me.options and me.options[0].goal is not None:
+                steps[me.agent][me.options[0].goal] = me.options[0].steps
+        return steps
+
+    @cached_property
+    def _places(self) -> Mapping[Entity | str, tuple[int, ...]]:
+        """Where everybody and everything is, of what has coordinates."""
+        where = ((fact.subject, fact.value) for fact in self._pooled if fact.predicate in WHERE)
+        return {subject: place for subject, place in where if isinstance(place, tuple)}
 
     @cached_property
     def _pooled(self) -> Facts:
@@ -231,7 +291,7 @@ class TeamRecord:
         """By part of a situation, who of them reads it word for word."""
         readers: dict[str, tuple[AgentId, ...]] = {}
         for member in self.members:
-            for part in dict.fromkeys(_parts(member.situation) if member.me.scene is None else ()):
+            for part in dict.fromkeys(self._own_parts(member) if member.me.scene is None else ()):
                 readers[part] = (*readers.get(part, ()), member.me.agent)
         return readers
 
@@ -254,10 +314,16 @@ class TeamRecord:
         shown = set(_parts(self.shown)) if len(self.members) == 1 else set()
         return {
             member.me.agent: "\n".join(
-                part for part in _parts(member.situation) if len(self._readers.get(part, ())) < 2 and part not in shown
+                part for part in self._own_parts(member) if len(self._readers.get(part, ())) < 2 and part not in shown
             )
             for member in self.members
         }
+
+    def _own_parts(self, member: Member) -> Sequence[str]:
+        """Return the parts of an agent's situation; not where it takes teammates to be, who tell that themselves."""
+        traits = {fact.subject for fact in member.me.view.known if fact.predicate in _TRAITS}
+        told = {self.reader, *(other.me.agent for other in self.members)} - {None, member.me.agent, *traits}
+        return [part for part in _parts(member.situation) if _SUBJECT.findall(part)[0] not in {*told, "Teammates:"}]
 
     def of(self, agent: AgentId) -> Member | None:
         """Return what the record holds of an agent."""
@@ -266,7 +332,8 @@ class TeamRecord:
     def without(self, me: AgentKnowledge) -> TeamRecord:
         """Return the record of the others, to be shown beside the situation of one agent."""
         others = tuple(member for member in self.members if member.me.agent != me.agent)
-        return replace(self, members=others, shown="" if me.scene is not None else name_agent(me.situation, me.agent))
+        shown = "" if me.scene is not None else name_agent(me.situation, me.agent)
+        return replace(self, members=others, shown=shown, reader=me.agent)
 
     def allocate(
         self, agents: Collection[AgentId], barred: Collection[tuple[AgentId, Action]] = (),
@@ -301,11 +368,6 @@ def _parts(text: str) -> Sequence[str]:
         else:
             parts.append(line)
     return parts
-
-
-def _distance(goal: GoalId, me: AgentKnowledge) -> tuple[bool, int]:
-    is_at = me.running is not None and me.running.goal == goal
-    return not is_at, min((option.steps for option in me.view.options if option.goal == goal), default=1 << 30)
 
 
 def one_option(me: AgentKnowledge) -> Action | None:

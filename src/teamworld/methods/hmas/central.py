@@ -7,16 +7,19 @@ all, with everything that was said. The last of so many plans is carried out in 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from teamworld.language import AgentId
+from teamworld.language import AgentId, Fact
 from teamworld.methods.common.knowledge import AgentKnowledge
+from teamworld.methods.common.single_action import read_act
 from teamworld.methods.common.team_record import TeamRecord
-from teamworld.methods.contract import DecisionContext
+from teamworld.methods.contract import Briefing, DecisionContext
 from teamworld.methods.hmas.method import SHARED, Framework, is_forced
 from teamworld.methods.hmas.options import CMAS, HMAS2, Hmas2Options
-from teamworld.methods.hmas.plans import TeamPlan
+from teamworld.methods.hmas.plans import Assigned, TeamPlan
 from teamworld.methods.hmas.questions import PLANNER, SHOWN, CmasPlan, Judge, Opinion, PlanAll, Round
 from teamworld.record import QuestionSkipped
+from teamworld.worlds.contract import Outcome
 
 
 class Cmas(Framework):
@@ -44,11 +47,17 @@ class Hmas2(Framework):
     respondents = (PLANNER,)
     variants = HMAS2
 
+    async def begin(self, briefing: Briefing) -> None:
+        """Nobody has accepted anything yet."""
+        await super().begin(briefing)
+        self._accepted: dict[AgentId, _Grounds] = {}
+
     async def _settle(self, context: DecisionContext, record: TeamRecord) -> TeamPlan:
         """Plan, hear what the agents think of it, plan again, until all accept or the rounds are up."""
         rounds: list[Round] = []
+        most = self._options.rounds if self._options.feedback else 1
         while True:
-            plan = await self._ask_planner(context, PlanAll(PLANNER, record.views, record, tuple(rounds)))
+            plan = await self._ask_planner(context, PlanAll(PLANNER, record.views, record, tuple(rounds), most=most))
             if not self._options.feedback:
                 return plan
             rounds.append(Round(plan, await self._opinions(context, record, plan, rounds)))
@@ -59,15 +68,32 @@ class Hmas2(Framework):
     async def _opinions(
         self, context: DecisionContext, record: TeamRecord, plan: TeamPlan, rounds: Sequence[Round]
     ) -> dict[AgentId, Opinion]:
-        """Ask all what they think of their parts; not who has no other option than its part."""
+        """Ask all what they think of their parts; not who has no other option, or goes on and saw nothing new."""
         known = {member.me.agent: member.me for member in record.members if member.is_open}
-        asked = {agent: me for agent, me in known.items() if not is_forced(plan.of(agent), me)}
-        for agent in (agent for agent in known if agent not in asked):
-            context.note(QuestionSkipped(agent=agent, purpose=Judge.kind, cause="one option"))
+        grounds = {agent: _grounds(me, plan) for agent, me in known.items()}
+        causes = {agent: self._needless(me, plan, grounds[agent], rounds) for agent, me in known.items()}
+        for agent, cause in causes.items():
+            if cause:
+                context.note(QuestionSkipped(agent=agent, purpose=Judge.kind, cause=cause))
+        asked = {agent: me for agent, me in known.items() if not causes[agent]}
         said = await context.together(
             {agent: context.ask(self._judge(record, me, plan, rounds)) for agent, me in asked.items()}
         )
+        for agent, opinion in said.items():
+            self._accepted.pop(agent, None)
+            if opinion.accept:
+                self._accepted[agent] = grounds[agent]
         return {agent: said.get(agent, Opinion(accept=True)) for agent in known}
+
+    def _needless(self, me: AgentKnowledge, plan: TeamPlan, grounds: _Grounds, rounds: Sequence[Round]) -> str:
+        """Return why an agent need not be asked; empty where it is."""
+        entry = plan.of(me.agent)
+        if is_forced(entry, me):
+            return "one option"
+        if self._options.asked == "all" or rounds or entry is None or me.doing is None:
+            return ""
+        goes_on = read_act(entry.action, me, listed=False) == me.doing
+        return "goes on, nothing new" if goes_on and self._accepted.get(me.agent) == grounds else ""
 
     def _judge(self, record: TeamRecord, me: AgentKnowledge, plan: TeamPlan, rounds: Sequence[Round]) -> Judge:
         said = ((past.plan.of(me.agent), past.opinions.get(me.agent)) for past in rounds[-SHOWN:])
@@ -75,3 +101,19 @@ class Hmas2(Framework):
         if self._options.sees == "own":
             return Judge(me.agent, {me.agent: me.view}, me, TeamRecord(()), plan, before)
         return Judge(me.agent, record.views, me, record.without(me), plan, before)
+
+
+class _Grounds(NamedTuple):
+    """What an agent accepted its part of a plan on, but for the ways of the team, which are as planned."""
+
+    actions: tuple[Assigned, ...]
+    """The whole plan."""
+    facts: frozenset[Fact]
+    """What it knows of things."""
+    past: tuple[Outcome, ...]
+
+
+def _grounds(me: AgentKnowledge, plan: TeamPlan) -> _Grounds:
+    return _Grounds(
+        plan.actions, frozenset(fact for fact in me.view.known if not isinstance(fact.subject, str)), tuple(me.past)
+    )

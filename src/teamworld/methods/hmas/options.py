@@ -28,6 +28,10 @@ class Hmas2Options(_Local):
 
     rounds: int = Field(default=3, ge=1, le=20, description="plans at most in a step; the last one is carried out")
     feedback: bool = Field(default=True, description="whether agents judge the plan; without, the first is carried out")
+    asked: Literal["changed", "all"] = Field(
+        default="changed",
+        description="who judges the first plan of a step: not who accepted the same plan, goes on and sees nothing new",
+    )
 
 
 class DialogueOptions(_Local):
@@ -40,7 +44,7 @@ OWN = Variant("an agent reads its own view alone, not what all others know", {"s
 CMAS: Mapping[str, Variant] = {"reference": REFERENCE}
 DIALOGUE: Mapping[str, Variant] = {"reference": REFERENCE, "own": OWN}
 HMAS2: Mapping[str, Variant] = {
-    "reference": REFERENCE,
+    "reference": Variant(f"{REFERENCE.summary}, and judge every plan", {**REFERENCE.options, "asked": "all"}),
     "own": OWN,
     "central": Variant("no feedback: the planner's first plan is carried out", {"feedback": False}),
 }

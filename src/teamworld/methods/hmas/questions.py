@@ -13,13 +13,14 @@ from pydantic import Field
 
 from teamworld.language import Action, AgentId, GoalId, Plan, plain
 from teamworld.methods.common.answers import Reasoned, meant
-from teamworld.methods.common.knowledge import AgentQuestion
+from teamworld.methods.common.knowledge import AgentKnowledge, AgentQuestion
 from teamworld.methods.common.single_action import action_error, offer_values, perturb_action, read_act
 from teamworld.methods.common.team_record import TeamRecord
 from teamworld.methods.hmas.plans import Assigned, TeamPlan, assign, find_objection
 from teamworld.planning.action_parser import action_text
 from teamworld.planning.allocation import choose_step
 from teamworld.reasoning.contract import Question, RespondentId, Sampling
+from teamworld.reasoning.untrusted_text import quoted
 
 #: The reasoner without a body that plans for all.
 PLANNER: RespondentId = "planner"
@@ -46,6 +47,14 @@ class Round(NamedTuple):
     opinions: Mapping[AgentId, Opinion]
 
 
+def write_action(text: str, me: AgentKnowledge, listed: bool = False) -> str:
+    """Return the action that a text means to an agent for a prompt: in written form, else the text as a quotation."""
+    action = read_act(text, me, listed)
+    if action is None:
+        return quoted(text, 200)
+    return f"{'go on with ' if action == me.doing else ''}`{plain(action)}`"
+
+
 @dataclass(frozen=True)
 class PlanAll(Question[TeamPlan]):
     """What does every agent do next?"""
@@ -55,6 +64,8 @@ class PlanAll(Question[TeamPlan]):
     """The plans of this step so far; the last was not accepted by all."""
     ignored: tuple[str, ...] = ()
     """What of the last plan could not be used."""
+    most: int = 1
+    """Plans of a step; the last is carried out."""
 
     kind = "hmas2.plan"
     template = "hmas/prompts/plan.md.j2"
@@ -67,12 +78,23 @@ class PlanAll(Question[TeamPlan]):
             "said": "agents speak to the planner in their feedback alone (Chen et al., HMAS-2)",
         }
     )
-    then: ClassVar[str] = "Agents judge your plan: where one objects, make a better plan, for all of them again."
-    """What becomes of the plan, in words."""
 
     def context(self) -> dict[str, Any]:
         """The question; mission and rules of the world are those that every agent knows."""
         return {"q": self, "me": self.record.first}
+
+    @property
+    def then(self) -> str:
+        """What becomes of the plan, in words."""
+        if self.most == 1:
+            return "Your plan is carried out as it is."
+        last = f"Plan {self.most} of a step is carried out in any case."
+        return f"Agents judge your plan; where one objects, make a better one. {last}"
+
+    def rather(self, agent: AgentId, opinion: Opinion) -> str:
+        """Return what an agent would rather do, in words; it may have said so by a number of its own list."""
+        member = self.record.of(agent)
+        return quoted(opinion.action, 200) if member is None else write_action(opinion.action, member.me, listed=True)
 
     @property
     def shown(self) -> Sequence[Round]:
@@ -134,7 +156,6 @@ class CmasPlan(PlanAll):
     """What does every agent do next? Nobody is heard on it."""
 
     kind = "cmas.plan"
-    then = "Your plan is carried out as it is."
 
 
 @dataclass(frozen=True)
@@ -142,7 +163,11 @@ class Hmas1Plan(PlanAll):
     """What may every agent do next? The agents talk it over."""
 
     kind = "hmas1.plan"
-    then = "The agents then talk your plan over, in turns, and may change it."
+
+    @property
+    def then(self) -> str:
+        """The dialogue."""
+        return "The agents then talk your plan over, in turns, and may change it."
 
 
 @dataclass(frozen=True)
@@ -165,6 +190,10 @@ class Judge(AgentQuestion[Opinion]):
     def part(self) -> Assigned | None:
         """What the plan has for the agent."""
         return self.plan.of(self.respondent)
+
+    def written(self, text: str, listed: bool = False) -> str:
+        """Return the action that a text means, for the prompt; ``listed`` where its options stood there, numbered."""
+        return write_action(text, self.me, listed)
 
     def rule(self, rng: np.random.Generator) -> Opinion:
         """Object to what cannot work by its own view, and where something else is clearly worth more."""

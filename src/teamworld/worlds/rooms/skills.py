@@ -34,7 +34,7 @@ def list_schemas(kind: str, house: House, known: tuple[int, ...]) -> tuple[Actio
     go = ActionSchema(
         "go",
         (place,),
-        "Walk to a cell, around fire and through open doors.",
+        "Walk to a cell by the shortest open way.",
         "There is a way.",
         Action("go", (house.middle(house.rooms - 1),)),
     )
@@ -52,8 +52,8 @@ def list_schemas(kind: str, house: House, known: tuple[int, ...]) -> tuple[Actio
     bring = ActionSchema(
         "bring",
         (items, patience),
-        "Carry an item to the table and put it there. Of weight 2, both carriers bring it; patience is for how many "
-        "steps to wait for the other.",
+        "Carry an item to the table and put it there, which takes 1 step more. Of weight 2, both carriers bring it; "
+        "patience is for how many steps to wait for the other.",
         "You hold it, and there is a way.",
         Action("bring", (item(0),)),
     )

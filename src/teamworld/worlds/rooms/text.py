@@ -26,7 +26,8 @@ def tell_task(start: State, doors: Sequence[int], horizon: int) -> str:
     burnt = " What burns is lost." if start.fire else ""
     return (
         f"Bring all things to the table within {count(horizon, 'step')}, and as soon as you can. A thing on the table "
-        f"counts its weight in points.{opened}{burnt} The episode ends when no thing is left to bring."
+        f"counts its weight in points.{opened}{burnt} The episode ends when everything has been brought"
+        f"{' or is lost' if start.fire else ''}."
     )
 
 
@@ -36,27 +37,35 @@ def tell_rules(house: House, kinds: Mapping[AgentId, str], start: State, doors: 
     speeds["scout"] = f"a scout goes {SPEED['scout']} cells a step" + (" and opens doors" if doors else "")
     speeds_told = [words for kind, words in speeds.items() if kind in kinds.values()]
     rows, columns = house.size
+    doors_at = [f"{plain(door(number))} at {show(cell)}" for number, cell in enumerate(house.doors)]
+    carried = (
+        f" A thing that is no longer where it was seen is {1 / CARRIED:g} times likelier in a room not yet seen."
+        if sum(kind == "carrier" for kind in kinds.values()) > 1
+        else ""
+    )
     parts = [
-        f"Cells are (row, column), rows 0 to {rows - 1} from the top, columns 0 to {columns - 1}. The rooms 0 to "
-        f"{house.rooms - 1} stand in a row, {house.width} columns each, with a wall of one column between them. Doors "
-        f"in these walls: {', '.join(f'{plain(door(n))} at {show(c)}' for n, c in enumerate(house.doors))}. The "
+        f"Cells are (row, column), rows 0 to {rows - 1} from the top, columns 0 to {columns - 1}. Rooms 0 "
+        f"{'and' if house.rooms == 2 else 'to'} {house.rooms - 1} stand in a row, {house.width} columns each, with a "
+        f"wall of one column between them. Doors in these walls: {', '.join(doors_at)}. The "
         f"table is at {show(house.table)}. One goes up, down, left or right; agents are not in one another's way; "
         f"{'; '.join(speeds_told)}.",
         "You see your own room, from a doorway both rooms"
         + (", and on a board which doors are shut and what was delivered." if doors else ", and what was delivered.")
-        + " A thing that was not found yet is in a room that you have not seen; one that was carried off is in a room "
-        f"that you have seen {CARRIED:g} times as likely as in another one. Things are numbered without gaps.",
+        + f" A thing that was not found yet is in a room that you have not seen.{carried} Things are numbered without "
+        "gaps.",
     ]
     if any(thing.weight > 1 for thing in start.items.values()):
         parts.append(
             "A thing of weight 2 takes two carriers on its cell who lift it in the same step; it moves in the steps in "
-            "which both go, where the first of them leads. Each waits for the other as long as its patience says."
+            "which both go, where the first of them leads. Each waits for the other for its patience in steps; giving "
+            "the running action again does not restart it."
         )
     if start.fire:
         parts.append(
             f"Fire: a cell beside a burning one catches fire with probability {spread:g} a step, burns for {BURNS} "
             "steps and never again. Whoever stands in fire is gone, and a thing there is lost; a cell that catches "
-            f"fire overcomes those beside it for {OVERCOME} steps, in which they can only wait."
+            f"fire overcomes those beside it for {OVERCOME} steps, in which they can only wait. Ways lead around known "
+            "fire."
         )
     return "\n".join(parts)
 
@@ -81,28 +90,32 @@ def _tell_delivery(goal: Goal, number: int, agent: AgentId, kind: str, state: St
     thing = state.items[number]
     who = "one carrier is enough" if thing.weight == 1 else f"{thing.weight} carriers at once, no more"
     parts = [f"{plain(item(number))} to the table, {count(thing.weight, 'point')}; {who}"]
-    if thing.holders:
-        parts.append(f"held by {listed(['you' if holder == agent else holder for holder in thing.holders])}")
-    if thing.cell is None:
-        parts.append("nobody knows where it is")
-    elif agent in thing.holders:
-        parts.append(f"{count(distances(house, house.table, frozenset()).get(thing.cell, 0), 'cell')} from the table")
+    hands = (state.agents[holder] for holder in thing.holders if holder in state.agents)
+    cell = thing.cell or next(hands, None)  # what is in a hand is where the hand is
+    held = f"held by {_holders(thing, agent)} " if thing.holders else ""
+    if cell is None:
+        parts.append(f"{held}nobody knows where")
     else:
-        far = distances(house, house.table, frozenset()).get(thing.cell)
-        way = _way(agent, kind, thing.cell, state, house)
-        parts.append(f"at {show(thing.cell)}, {way}, then {far} to the table")
-    there = [other for other, cell in state.agents.items() if cell == thing.cell and other != agent]
+        far = distances(house, house.table, frozenset()).get(cell, 0)
+        way = f"{count(far, 'step')} to" if held else f"{_way(agent, kind, cell, state, house)}, then {far} to"
+        parts.append(f"{held}at {show(cell)}, {way} the table")
+    there = [other for other, at in state.agents.items() if at == cell and other != agent]
     if thing.weight > 1 and there and not thing.holders:
         parts.append(f"on its cell: {listed(there)}")
     shut = [plain(door(int(name.removeprefix("open_")))) for name in goal.prerequisites]
     if shut:
         parts.append(f"cannot be brought before these doors are open: {listed(shut)}")
-    held = state.held(agent)
-    if held is not None and held != number:
-        parts.append(f"your hands are full: bring or drop {plain(item(held))} first")
+    load = state.held(agent)
+    if load is not None and load != number:
+        parts.append(f"your hands are full: bring or drop {plain(item(load))} first")
     if kind not in goal.kinds:
         parts.append(f"a {kind} cannot carry it")
     return "; ".join(parts)
+
+
+def _holders(thing: Item, agent: AgentId) -> str:
+    """Return who holds a thing, as told to an agent."""
+    return listed(["you" if holder == agent else holder for holder in thing.holders])
 
 
 def _way(agent: AgentId, kind: str, cell: Cell, state: State, house: House, *, beside: bool = False) -> str:
@@ -139,11 +152,11 @@ def describe(view: View, state: State, house: House, kinds: Mapping[AgentId, str
     yield f"You are {agent}, a {kind}, {_where(agent, state, house)}{hands}{smoke}."
     for room in range(house.rooms):
         middle = house.middle(room)
-        seen = "you are here" if room in here else "not seen yet" if room in state.unseen else "seen"
-        yield f"room {room}, middle {show(middle)}: {seen}, {_way(agent, kind, middle, state, house)}."
+        seen = "you are in it" if room in here else "not seen yet" if room in state.unseen else "seen"
+        yield f"room {room}: {seen}; its middle {show(middle)}: {_way(agent, kind, middle, state, house)}."
     yield f"The table at {show(house.table)}: {_way(agent, kind, house.table, state, house)}."
-    shut = [plain(door(number)) for number in sorted(state.shut)]
-    yield f"Shut doors: {', '.join(shut) or 'none'}."
+    if state.shut:
+        yield f"Shut doors: {', '.join(plain(door(number)) for number in sorted(state.shut))}."
     for number, thing in state.items.items():
         yield _tell_item(number, thing, agent, kind, state, house) + ages.seen(item(number), "AT", "STATE") + "."
     for other, other_kind in kinds.items():
@@ -160,16 +173,16 @@ def describe(view: View, state: State, house: House, kinds: Mapping[AgentId, str
 def _where(agent: AgentId, state: State, house: House) -> str:
     cell = state.agents.get(agent)
     if cell is None:
-        return "you do not know where"
+        return "out of your sight"
     return f"at {show(cell)} in {' and '.join(f'room {room}' for room in house.rooms_at(cell))}"
 
 
 def _tell_item(number: int, thing: Item, agent: AgentId, kind: str, state: State, house: House) -> str:
     words = f"{plain(item(number))}, weight {thing.weight}: {thing.state}"
+    if thing.holders:
+        return f"{words} by {_holders(thing, agent)}{f' at {show(thing.cell)}' if thing.cell else ''}"
     if thing.cell is None:
         return words if thing.state in ("delivered", "lost") else f"{words}, nobody knows where"
-    if agent in thing.holders:
-        return f"{words} at {show(thing.cell)} by you"
     return f"{words} at {show(thing.cell)}, {_way(agent, kind, thing.cell, state, house)}"
 
 

@@ -67,9 +67,11 @@ def task_text(level: Level, instance: WildfireInstance, score: ScoreName = "refe
     parts = [words[level.task]]
     if fights_fire(level):
         parts += [_prices(level, instance, score), "Done when nothing burns any more."]
+    ends = f"after {number_of(horizon or level.max_steps, 'step')}"
+    if fights_fire(level):
+        parts.append(f"The episode ends {ends} at the latest.")
     else:
-        parts.append("Done when that is done.")
-    parts.append(f"The episode ends after {number_of(horizon or level.max_steps, 'step')} at the latest.")
+        parts.append(f"Be as quick as you can: the episode ends when that is done, or {ends}.")
     return " ".join(parts)
 
 
@@ -118,7 +120,8 @@ def _map_and_team(instance: WildfireInstance, mission: Mission, shared_map: bool
     kinds, spawn = mission.of_team(*KINDS), (instance.spawn.x, instance.spawn.y)
     yield (
         f"Cells are (x, y), x to the east and y to the south, each from 0 to {mission.size - 1}. All start at "
-        f"{show(spawn)}. Ways are straight, slantwise too; nothing blocks them, and a cell holds any number of agents."
+        f"{show(spawn)}. Ways are straight lines; a cell slantwise counts 1.4. Nothing blocks them, and a cell holds "
+        "any number of agents."
     )
     bare, *wooded = ON_FOOT
     paces = {

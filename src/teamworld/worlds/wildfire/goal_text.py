@@ -67,9 +67,15 @@ def _cut(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState) -> 
     where = f"at {show(cells[0])}" if len(cells) == 1 else f"on the line from {show(cells[0])} to {show(cells[-1])}"
     left = f"on {number_of(len(state.uncut(goal.thing)), 'cell')}, " if len(cells) > 1 else ""
     yield f"{goal.units} of {number_of(goal.weight, 'tree')} left on {plain(goal.thing)}, {left}{where}"
-    if there := [name for name, body in state.agents.items() if body.at in cells and name != agent]:
-        yield f"{' and '.join(there)} {'is' if len(there) == 1 else 'are'} there"
-    yield _hands(goal, mission)
+    there = [name for name, body in state.agents.items() if body.at in cells]
+    cutters = [name for name in there if mission.kinds[name] == "firefighter"]
+    others = [name for name in there if name != agent]
+    alone = len(cells) == 1 and cutters == there
+    if others:
+        left = f", {number_of(-(-goal.units // len(there)), 'step')} of cutting left" if alone else ""
+        yield f"{' and '.join(others)} {'is' if len(others) == 1 else 'are'} there{left}"
+    more = min(goal.units, len(mission.agents("firefighter")))
+    yield _hands(goal, mission) + (f", {more} are faster" if goal.capacity == 1 < more else "")
     if agent in state.agents:
         steps = estimate_ticks(agent, Action("fell", (goal.thing,)), mission, state)
         yield f"{number_of(steps, 'step')} for {agent} with the way"

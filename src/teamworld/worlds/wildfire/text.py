@@ -8,6 +8,7 @@ compass: x grows to the east, y to the south.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 from math import dist, isqrt, sqrt
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
@@ -405,6 +406,8 @@ def primitive_name(kind: str, command: Sequence[int]) -> str:
 
 #: Runs of burning cells, things and teammates that a view tells of one by one, the nearest.
 MOST_RUNS, MOST_THINGS, MOST_SECTORS = 16, 12, 8
+#: Cells to cut up to which a view tells the ways between them.
+MOST_TARGETS = 6
 
 
 def view_text(incident: Incident, sightings: Sightings, view: WildfireView, form: str, weather: bool) -> str:
@@ -430,7 +433,7 @@ def view_text(incident: Incident, sightings: Sightings, view: WildfireView, form
         legend = "; ".join(f"{SYMBOLS[code]} {MEANINGS[code]}" for code in codes)
         grid = (
             f"The grid shows x {seen.x - around.reach} to {seen.x + around.reach} in columns and y "
-            f"{seen.y - around.reach} to {seen.y + around.reach} in rows, the north above; my cell stands between "
+            f"{seen.y - around.reach} to {seen.y + around.reach} in rows, the north above; your cell stands between "
             f"asterisks. {legend}."
         )
         lines += [*known.targets(), grid, grid_text(seen.window)]
@@ -477,18 +480,30 @@ class _Told:
         if spots := self._state.targets.values():
             trees = MAX_TREES * len(spots)
             yield f"Trees cut so far: {trees - sum(spot.trees for spot in spots)} of {trees}."
+            yield from self._between()
         yield self._team()
         yield from self._sectors()
+
+    def _between(self) -> Iterator[str]:
+        """Yield the ways between the cells that are left to cut, where they are few: the nearest pairs first."""
+        spots = {number: spot.at for number, spot in self._state.targets.items() if spot.trees and spot.line is None}
+        if not 1 < len(spots) <= MOST_TARGETS:
+            return
+        apart: dict[int, list[str]] = {}
+        for (first, at), (second, to) in combinations(spots.items(), 2):
+            apart.setdefault(travel_ticks(self._view.kind, at, to, self._state), []).append(f"{first}-{second}")
+        ways = (f"{', '.join(pairs)} {number_of(steps, 'step')}" for steps, pairs in sorted(apart.items()))
+        yield f"From target to target: {'; '.join(ways)}."
 
     def _myself(self) -> str:
         view, me = self._view, self._me
         if me is None:
-            return f"I am {view.agent}."
+            return f"You are {view.agent}."
         if me.aboard is not None:
             where = f"ride {me.aboard} above {show(me.at)}"
-            return f"I am {view.agent} and {where}: I cannot act until it sets me down."
+            return f"You are {view.agent} and {where}: you cannot act until it sets you down."
         trees = "" if me.trees is None else f", on a cell with {number_of(me.trees, 'tree')}".replace(" 0 ", " no ")
-        words = f"I am {view.agent}, at {show(me.at)}{trees}."
+        words = f"You are {view.agent}, at {show(me.at)}{trees}."
         load = self._load(view.agent, me)
         return f"{words} {load}" if load else words
 
@@ -499,7 +514,7 @@ class _Told:
             parts.append("no civilian" if body.holds is None else f"civilian_{body.holds}")
         if self._mission.pours and kind in ("firefighter", "helicopter"):
             parts.append(f"{body.water} of {TANK} water")
-        words = f"I carry {' and '.join(parts)}." if parts else ""
+        words = f"You carry {' and '.join(parts)}." if parts else ""
         if kind == "helicopter" and self._mission.agents("firefighter"):
             riders = ", ".join(self._state.riders(agent)) or "nobody"
             words = f"{words} Aboard: {riders}.".strip()
@@ -580,7 +595,7 @@ class _Told:
     def _places(self) -> Iterator[str]:
         state = self._state
         if state.zone is not None:
-            inside = ", and I am in it" if state.in_zone(self._at) else ""
+            inside = ", and you are in it" if state.in_zone(self._at) else ""
             yield f"zone_0 is at {self._way(state.zone)}{inside}; it reaches 3 cells to each side."
         if self._mission.pours and state.water:
             order = sorted(state.water.items(), key=lambda entry: dist(entry[1], self._at))

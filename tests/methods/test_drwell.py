@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,8 @@ from teamworld.language import parse_plan
 from teamworld.memory.contract import PlanInstance, Ranking
 from teamworld.memory.guidebook import WorldModel
 from teamworld.methods.contract import Method
+from teamworld.methods.drwell.method import DrWell
+from teamworld.methods.drwell.options import DrWellOptions
 from teamworld.methods.drwell.questions import CommitTo, Draft, TaskPlan
 from teamworld.reasoning.contract import Answer, BadAnswer, Question, Reasoner, Rejected, Reply
 from teamworld.reasoning.prompts import render
@@ -255,6 +259,31 @@ def test_a_dissolved_commitment_is_told_to_its_holder_and_to_those_who_were_ther
     prompts = [(question.respondent, prompt) for question, prompt in mind.asked]
     assert any(agent == "agent_1" and "your commitment to block_0 was dissolved" in prompt for agent, prompt in prompts)
     assert any("Your commitment to block_0 was dissolved: it takes 2 at once and had 1." in text for _, text in prompts)
+
+
+def test_a_task_that_one_knows_to_be_done_is_marked_beside_who_is_still_bound_to_it() -> None:
+    world = worlds.make("cube", "paper-n2", 0, 150, {})
+    view = world.view("agent_0")
+    goals = [dataclasses.replace(goal, state="done") if goal.id == "block_2" else goal for goal in view.goals]
+    shown: Any = SimpleNamespace(agent="agent_0", goals=goals)
+    method = DrWell(DrWellOptions())
+    method._spec, method._domain, method._released = world.spec.public, world.domain, {}
+    context: Any = SimpleNamespace(views={"agent_0": shown}, team=("agent_0", "agent_1"), running={})
+    for goal, doing, commitment in (("block_2", "bound to block_2, which is done", None), ("block_1", "", "block_1")):
+        (mate,) = method._knowledge(context, "agent_0", {"agent_1": goal}).team
+        assert (mate.doing, mate.commitment) == (doing, commitment)
+
+
+def test_a_plan_is_told_of_open_tasks_that_nobody_is_bound_to() -> None:
+    listening = Listening(make_reasoner("rules", streams))
+    play(reasoner=listening, level="n4")
+    drafts = [prompt for question, prompt in listening.asked if isinstance(question, Draft)]
+    told = [prompt for prompt in drafts if "Bound to nobody: " in prompt]
+    assert told
+    for prompt in told:
+        unbound = prompt.partition("Bound to nobody: ")[2].partition(".\n")[0].split(", ")
+        team = prompt.partition("## Your team")[2].partition("##")[0]
+        assert not any(f"task {goal}\n" in team for goal in unbound)
 
 
 def test_questions_that_decide_nothing_are_not_asked_and_the_log_says_why() -> None:

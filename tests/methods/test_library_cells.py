@@ -92,6 +92,25 @@ def test_plans_that_did_nothing_are_listed_apart() -> None:
     assert best.actions != page.failed[0].actions
 
 
+def test_kinds_of_plans_that_only_searched_are_left_out() -> None:
+    goal, view, domain = cube("block_2")
+    search, vain, done = record("explore", 2, 0.0), record("push_block", 1, 0.0), record("fetch > deliver", 1, 0.5)
+    failed = vain._replace(causes=(("face_gone", 1),))
+    page = make_page(Library(4, (done, failed, search), ()), goal, view, domain)  # type: ignore[arg-type]
+    assert [kind.text for kind in page.kinds] == ["fetch > deliver", "push_block"]
+    assert page.tells
+    assert page.warns
+    page = make_page(Library(2, (search,), ()), goal, view, domain)  # type: ignore[arg-type]
+    assert (page.attempts, page.kinds, page.tells, page.warns) == (2, (), False, False)
+
+
+def test_kinds_that_are_not_shown_are_counted() -> None:
+    goal, view, domain = cube("block_2")
+    kinds = tuple(record(f"push_block > idle{n}", 1, 0.5) for n in range(5))
+    page = make_page(Library(5, kinds, ()), goal, view, domain)  # type: ignore[arg-type]
+    assert (len(page.kinds), page.more_kinds) == (3, 2)
+
+
 def test_a_search_is_judged_by_its_estimate_alone_and_others_by_both() -> None:
     assert pooled_rate(0.0, 5, 9, 0.0, 5.0) == pooled_rate(0.0, 5, 0, 0.0, 0.0)
     assert pooled_rate(1.0, 20, 0, 0.0, 0.0) == 1 / 20

@@ -21,7 +21,7 @@ SAFE = {
     # what an agent knows, as the shared blocks show it: names, numbers and words of the world
     *("me.agent", "me.kind", "me.step", "me.steps_left", "me.spec.task", "me.spec.rules", "me.situation"),
     *("me.describe_goal", "schema.verb", "schema.doc", "schema.needs", "schema.example", "line.step", "line.to"),
-    *("mate.agent", "mate.kind", "mates", "outcome.start", "outcome.status", "outcome.reason", "option.steps"),
+    *("mate.agent", "mate.kind", "mates", "outcome.start", "outcome.status", "outcome.why", "option.steps"),
     # actions that are known of; words of the method; whether a task is bound or said is told in its own words
     *("mate.said", "mate.doing", "me.doing", "me.announced", "me.released"),
     # names that the world, the level or the method gave
@@ -45,7 +45,7 @@ SAFE = {
     *("one.agent", "one.goal", "one.had", "one.needed", "one.step", "q.record.members", "q.record.best", "q.worth"),
     *("q.describe_history", "describe_record", "describe_causes", "percent", "record", "entry.record", "entry.rate"),
     *("entry.record.causes", "entry.record.attempts", "entry.record.steps", "entry.share", "entry.steps", "q.goal"),
-    *("q.page.more", "q.turn", "q.turns"),
+    *("q.page.more", "q.page.more_kinds", "q.unbound", "mean_steps", "q.turn", "q.turns"),
     # CoBel-World: subplans as the actions that were read from them (one without any is refused), and their steps
     *("q.subplan", "q.left", "q.given_up", "q.steps_to_begin", "until", "q.situation.paused"),
     *("q.situation.options.length", "q.situation.options.theta", "q.situation.options.actions"),
@@ -242,7 +242,6 @@ def test_a_template_of_another_package_is_named_with_its_package(
     assert template_text(name) == TEMPLATE
     assert template_info(name).version == 3
     template = environment().get_template(name)
-    shown = "".join(
-        template.blocks["user"](template.new_context({"me": SimpleNamespace(values={"thing": ["<thing>(0)"]})}))
-    )
+    me = SimpleNamespace(values={"thing": ["<thing>(0)"]}, lists_things=True)
+    shown = "".join(template.blocks["user"](template.new_context({"me": me})))
     assert "- thing: <thing>(0)" in shown

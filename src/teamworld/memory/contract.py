@@ -162,6 +162,11 @@ class PlanRecord(NamedTuple):
     causes: tuple[tuple[str, int], ...] = ()
     """As in ``GuideEntry``."""
 
+    @property
+    def only_prepared(self) -> bool:
+        """Whether every attempt was a preparation: nothing was done, and nothing failed."""
+        return not self.progress and not self.causes
+
 
 class Library(NamedTuple):
     """The plan library's page for one task, best first."""

@@ -298,16 +298,17 @@ class WorldModel:
     def library(self, task: TaskKey) -> Library:
         """Return the plan library's page, best first; an empty one for an unknown task."""
         page = self._page(task)
+        kind = {key.lifted: key.prototype for key in page.plans}
         causes: dict[str, Counter[str]] = defaultdict(Counter)
+        by_kind: dict[str, Counter[str]] = defaultdict(Counter)
         for (lifted, cause), count in page.causes.items():
             causes[lifted][cause] += count
-        plans = self._records(page.by(lambda key: key.lifted), {text: _most(counts) for text, counts in causes.items()})
-        prototypes = self._records(page.by(lambda key: key.prototype), {})
+            by_kind[kind.get(lifted, "")][cause] += count
+        plans = self._records(page.by(lambda key: key.lifted), causes)
+        prototypes = self._records(page.by(lambda key: key.prototype), by_kind)
         return Library(_sum(page.plans.values()).attempts, prototypes, plans)
 
-    def _records(
-        self, by_text: dict[str, PlanStatistics], causes: dict[str, tuple[tuple[str, int], ...]]
-    ) -> tuple[PlanRecord, ...]:
+    def _records(self, by_text: dict[str, PlanStatistics], causes: dict[str, Counter[str]]) -> tuple[PlanRecord, ...]:
         order = sorted(by_text.items(), key=lambda item: (self._merit(item[1]), item[0]))
         return tuple(
             PlanRecord(
@@ -318,7 +319,7 @@ class WorldModel:
                 counts.steps_sum / counts.attempts,
                 counts.mean_duration,
                 counts.team_sum / counts.attempts,
-                causes.get(text, ()),
+                _most(causes[text]) if text in causes else (),
             )
             for text, counts in order
         )

@@ -135,6 +135,11 @@ class Outcome(NamedTuple):
         """The reason in one word."""
         return self.reason.partition(":")[0]
 
+    @property
+    def why(self) -> str:
+        """The reason's explanation; where there is none, its word."""
+        return self.reason.partition(": ")[2] or self.reason
+
 
 class GoalEvent(NamedTuple):
     """What happened to a goal in one step."""

@@ -41,7 +41,7 @@ def test_what_a_teammate_is_seen_to_hold_is_held_now_and_else_then() -> None:
 def test_what_was_opened_and_is_empty_is_said_to_be() -> None:
     here = world(AT_TABLE, AT_TABLE)
     done(here, "Alice", "check(<stove>(25))")
-    assert "- open, nothing of use in it: stove_25" in here.view("Alice").text()
+    assert "- open, nothing for the mission in it: stove_25" in here.view("Alice").text()
 
 
 def test_nothing_is_looked_for_where_all_is_found() -> None:

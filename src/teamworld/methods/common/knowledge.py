@@ -145,9 +145,10 @@ class AgentKnowledge:
 
     @property
     def values(self) -> Mapping[str, tuple[Term, ...]]:
-        """What the parameters of its actions may be; those that may be the same stand together.
+        """What the parameters of its actions may be, each list once; those that may be the same stand together.
 
-        What the situation tells is left out: a ``block`` is one of the blocks that it names.
+        What the situation tells is left out: a ``block`` is one of the blocks that it names. What stands in a list of
+        its own is told by the name of that: ``any container``.
         """
         situation, together = self.situation, dict[tuple[Term, ...], list[str]]()
         for name, choices in parameter_values(self.abilities).items():
@@ -156,7 +157,12 @@ class AgentKnowledge:
             )
             if not (choices and is_told):
                 together.setdefault(choices, []).append(name)
-        return {", ".join(names): choices for choices, names in together.items()}
+        return {", ".join(names): _by_lists(choices, together) for choices, names in together.items()}
+
+    @property
+    def lists_things(self) -> bool:
+        """Whether the values are things of the world, which not every action can use at every moment."""
+        return any(isinstance(choice, Entity) for choices in self.values.values() for choice in choices)
 
     @property
     def past(self) -> Sequence[Outcome]:
@@ -191,6 +197,16 @@ class AgentKnowledge:
         return bool(self.team) and all(
             teammate.kind == self.kind and teammate.agent in situation for teammate in self.team
         )
+
+
+def _by_lists(choices: tuple[Term, ...], lists: Mapping[tuple[Term, ...], Sequence[str]]) -> tuple[Term, ...]:
+    """Return values with the name of a list in place of those that stand in it."""
+    told: list[Term] = []
+    for shorter in (other for other in lists if 1 < len(other) < len(choices) and "." not in lists[other][0]):
+        if set(shorter) <= set(choices):
+            told.append(f"any {lists[shorter][0]}")
+            choices = tuple(choice for choice in choices if choice not in shorter)
+    return (*told, *choices)
 
 
 @dataclass(frozen=True)

@@ -40,13 +40,26 @@ class Page(NamedTuple):
     attempts: int = 0
     """Plans that were carried out for the task so far."""
     kinds: tuple[PlanRecord, ...] = ()
-    """The best prototypes."""
+    """The best prototypes, without what only searched or prepared."""
+    more_kinds: int = 0
+    """Prototypes that are not shown."""
     entries: tuple[Entry, ...] = ()
     """The best plans that did some of the work and can be carried out now, best first."""
     failed: tuple[Entry, ...] = ()
     """Plans that could be carried out now and did nothing so far, most tried first."""
     more: int = 0
     """Plans that are not shown."""
+
+    @property
+    def tells(self) -> bool:
+        """Whether there is anything to show."""
+        return bool(self.kinds or self.entries or self.failed)
+
+    @property
+    def warns(self) -> bool:
+        """Whether it shows anything that failed."""
+        shown = (*self.kinds, *(entry.record for entry in self.entries))
+        return bool(self.failed) or any(record.causes for record in shown)
 
     @property
     def best(self) -> tuple[str, ...]:
@@ -129,9 +142,11 @@ def make_page(library: Library, goal: Goal, view: View, domain: Domain) -> Page:
         (entry for entry in by_actions.values() if not entry.record.progress and entry.share),
         key=lambda entry: -entry.record.attempts,
     )
+    kinds = [record for record in library.prototypes if not record.only_prepared]
     return Page(
         attempts=library.attempts,
-        kinds=library.prototypes[:KINDS],
+        kinds=tuple(kinds[:KINDS]),
+        more_kinds=max(0, len(kinds) - KINDS),
         entries=tuple(entries[:SHOWN]),
         failed=tuple(failed[:SHOWN]),
         more=max(0, len(entries) - SHOWN) + max(0, len(failed) - SHOWN),

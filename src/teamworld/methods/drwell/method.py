@@ -294,13 +294,22 @@ class DrWell(Method):
     ) -> AgentKnowledge:
         """Return what an agent knows: all know who is bound to what, plans are their agents' own.
 
-        What the agent itself is bound to is asked about, or stands in the question.
+        What the agent itself is bound to is asked about, or stands in the question. Who is at a task that the agent
+        knows to be over goes on with its plan, and is of use nowhere else before that ends.
         """
+        view = context.views[agent]
+        states = {goal.id: goal.state for goal in view.goals if goal.state != "open"}
+        over = {
+            teammate: f"bound to {goal}, which is {states[goal]}"
+            for teammate, goal in committed.items()
+            if goal in states
+        }
+        at_work = {teammate: goal for teammate, goal in committed.items() if teammate not in over}
         return AgentKnowledge(
-            view=context.views[agent],
+            view=view,
             domain=self._domain,
             spec=self._spec,
-            team=list_teammates(self._spec, agent, context.team, commitments=committed),
+            team=list_teammates(self._spec, agent, context.team, over, at_work),
             running=context.running.get(agent),
             released=self._released.get(agent, ""),
         )

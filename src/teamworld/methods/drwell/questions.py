@@ -18,7 +18,7 @@ from teamworld.methods.common.knowledge import AgentQuestion, Line
 from teamworld.methods.common.plan_answers import PlanAnswer, candidate_texts, perturb_plan, plan_error
 from teamworld.methods.drwell.library import Page, RankedPlan, rank_plans
 from teamworld.methods.drwell.negotiation_rules import preferred, worth_per_step
-from teamworld.methods.drwell.words import describe_causes, describe_entry, describe_record, percent
+from teamworld.methods.drwell.words import describe_causes, describe_entry, describe_record, mean_steps, percent
 from teamworld.planning.goals import workable_goals
 from teamworld.reasoning.contract import Sampling
 from teamworld.worlds.contract import Goal
@@ -269,7 +269,8 @@ class Leaning(Negotiation[Named]):
         leans = {line.sender: line.goal for line in self.record.chat}  # the last word counts
         mine = leans.pop(self.respondent, None)
         silent = sum(member not in leans for member in self.record.members if member != self.respondent)
-        hands = silent if self.record.members else len(self.me.team) - len(self.working)
+        unbound = sum(teammate.commitment is None and not teammate.doing for teammate in self.me.team)
+        hands = silent if self.record.members else unbound
         staffed = Counter(self.working.values()) + Counter(goal for goal in leans.values() if goal is not None)
         possible = [goal for goal in self.goals if staffed[goal.id] + 1 + hands >= goal.quorum]
         lacking = [goal for goal in possible if staffed[goal.id] < goal.capacity and self.worth[goal.id]]
@@ -341,9 +342,15 @@ class Planning(AgentQuestion[Planned]):
         {
             "options": "the agent plans several actions ahead, not one (DR. WELL, planning)",
             "said": "plans are made alone after the meeting (DR. WELL, planning)",
-            "tasks": "the task that the agent is bound to, with its library, is shown alone (DR. WELL, planning)",
+            "tasks": "the task that the agent is bound to is shown, with its library (DR. WELL, planning)",
         }
     )
+
+    @property
+    def unbound(self) -> list[GoalId]:
+        """Other open tasks that it can work on and that nobody is bound to."""
+        bound = {self.task} | {teammate.commitment for teammate in self.me.team}
+        return [goal.id for goal in workable_goals(self.view) if goal.id not in bound]
 
     @property
     def goal(self) -> Goal:
@@ -352,7 +359,12 @@ class Planning(AgentQuestion[Planned]):
 
     def context(self) -> dict[str, Any]:
         """As all; with the words for records, as templates call no functions of their own."""
-        words = {"percent": percent, "describe_record": describe_record, "describe_causes": describe_causes}
+        words = {
+            "percent": percent,
+            "describe_record": describe_record,
+            "describe_causes": describe_causes,
+            "mean_steps": mean_steps,
+        }
         return super().context() | words
 
     def check(self, answer: Planned) -> str | None:

@@ -9,7 +9,7 @@ from teamworld.reasoning.prompts import plural
 
 #: What words of the loop mean; other causes are words of the world.
 _CAUSES = {
-    "goal_open": "did not do it",
+    "goal_open": "not all done",
     "horizon": "out of time",
     "all_done": "not needed any more",
     "gone": "agent lost",
@@ -19,6 +19,11 @@ _CAUSES = {
 def percent(share: float) -> str:
     """Return a share as a percentage."""
     return f"{100 * share:.3g} %"
+
+
+def mean_steps(steps: float) -> str:
+    """Return a mean number of steps."""
+    return plural(float(f"{steps:.3g}"), "step")
 
 
 def describe_causes(causes: Sequence[tuple[str, int]]) -> str:
@@ -33,10 +38,9 @@ def describe_entry(entry: GuideEntry) -> str:
     details = []
     if entry.attempts == 1:
         text = f"{entry.verdict}: 1 attempt did {percent(entry.progress)} in {plural(entry.steps, 'step')}"
-        text += "" if entry.successes else ", not at once"
     else:
-        text = f"{entry.verdict}, {entry.attempts} attempts, {entry.successes} finished it at once:"
-        text += f" {percent(entry.progress)} of the work in {entry.steps:.3g} steps on average"
+        text = f"{entry.verdict}, {entry.attempts} attempts, {entry.successes} finished it by itself:"
+        text += f" {percent(entry.progress)} of the work in {mean_steps(entry.steps)} on average"
     if entry.mean_duration is not None:
         begun = f"begun at step {entry.earliest_start}"
         begun += f" to {entry.latest_start}" if entry.latest_start != entry.earliest_start else ""
@@ -58,9 +62,8 @@ def describe_entry(entry: GuideEntry) -> str:
 def describe_record(record: PlanRecord) -> str:
     """Return the library's line on a plan or a kind of plans."""
     if record.attempts == 1:
-        text = f"1 attempt did {percent(record.progress)} in {record.steps:.3g} steps"
-        text += "" if record.successes else ", not at once"
+        text = f"1 attempt did {percent(record.progress)} in {plural(record.steps, 'step')}"
     else:
-        text = f"finished it at once {record.successes} of {plural(record.attempts, 'time')}"
-        text += f", {percent(record.progress)} of the work in {record.steps:.3g} steps on average"
+        text = f"finished it by itself {record.successes} of {plural(record.attempts, 'time')}"
+        text += f", {percent(record.progress)} of the work in {mean_steps(record.steps)} on average"
     return text + (f"; failed: {describe_causes(record.causes)}" if record.causes else "")

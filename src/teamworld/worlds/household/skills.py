@@ -64,7 +64,7 @@ def schemas(names: Names, known: Known, *, turns: bool, primitives: bool = False
         ActionSchema("fetch", (thing,), "Walk to the thing and take it.", known_thing),
         ActionSchema(
             "deliver", (), f"Carry all that you hold to {plain(target)} and put it there, a step each.{open_first}",
-            f"You hold something; {plain(target)} has been found before you answer.",
+            f"You hold something; {plain(target)} has been found already: to find it later in the plan is not enough.",
         ),
         ActionSchema(
             "go", (place,), "Walk to a room, or until a thing is in reach.", "You know where it is; you are not there."

@@ -48,12 +48,11 @@ def tell_rules(predicates: Predicates, rules: Rules) -> str:
     """Return how this instance works; all that the built-in rules estimate and expect by."""
     team, target = len(predicates.names.team) > 1, plain(predicates.target)
     parts = [
-        f"A step is up to 1 m of walking, or one thing in reach ({REACH} m) taken, put down, opened or closed, the "
-        "rest of the way to it included"
-        + (", or one turn by 30 degrees. " if rules.sight == "cone" else ". ")
-        + "An action "
-        "lasts until it is done or fails, unless you start another one: what you see on the way ends no action and no "
-        "plan. You have two hands, for any of the tasks; taking and opening need a free one.",
+        f"A step is up to 1 m of walking, {'one turn by 30 degrees, ' if rules.sight == 'cone' else ''}or one thing in "
+        f"reach (within {REACH} m) taken, put down, opened or closed, with the last of the way in the same step. An "
+        "action lasts until it is done or fails, as when you see that it cannot be done, unless you start another one; "
+        "after a failed one comes the next of your plan, if any. You have two hands, for any of the tasks; taking and "
+        "opening need a free one.",
     ]
     if rules.mode == "engine":
         parts.append("open, close, grab and put work from any distance; check, fetch and deliver walk there first.")
@@ -87,8 +86,8 @@ def _tell_sight(rules: Rules, team: bool) -> str:
 def _tell_ways(predicates: Predicates) -> str:
     middles = ", ".join(f"{plain(room)} {_spot(middle)}" for room, middle in predicates.names.rooms.items())
     return (
-        f"Places are (x, z) in centimetres; middles of the rooms: {middles}. A walk is estimated, rather too long than "
-        f"too short, as the straight line times {WITHIN} within a room, {THROUGH} to another, less {REACH} m for a "
+        f"Places are (x, z) in centimetres; middles of the rooms: {middles}. A walk is estimated, often a third too "
+        f"long, as the straight line times {WITHIN} within a room, {THROUGH} to another, less {REACH} m for a "
         f"thing (then in reach), {DOOR:g} m for a room, rounded up."
     )
 
@@ -110,7 +109,8 @@ def _tell_places(predicates: Predicates, rules: Rules) -> Iterator[str]:
         yield (
             f"Where things tend to lie at the start, in per cent ({'/'.join(classes)}), counted in other homes: "
             f"{'; '.join(lines)}. Each number is for all rooms of that kind and all such pieces in them together, "
-            f"split evenly; any other place has {100 * UNLIKELY:.0f}.{part}"
+            f"split evenly; in each room any other kind of piece has {100 * UNLIKELY:.0f}, and so has "
+            f"any room of another kind.{part}"
         )
     usual = GOAL_ROOMS.get(predicates.target.kind)
     if usual in kinds:
@@ -266,7 +266,7 @@ class _Scene:
         groups = {
             "closed containers": [entity for entity in inside if known.opened.get(entity) is False],
             "open": [entity for entity in inside if known.opened.get(entity) and entity in full],
-            "open, nothing of use in it": [
+            "open, nothing for the mission in it": [
                 entity for entity in inside if known.opened.get(entity) and entity not in full
             ],
             "also there": [entity for entity in inside if entity not in known.opened],

@@ -39,8 +39,10 @@ SAFE = {
     *("action", "record.text", "option.action", "outcome.action", "turn.action"),
     # the shared record: names, words of the world, and orders as they were read
     *("situations", "order.action", "order.goal", "order.became", "order.state", "order.step", "order.by", "q.grid"),
-    *("member.more", "member.last_goal", "task.agent", "task.text", "task.goal.id", "q.record.open", "q.unheard"),
+    *("member.more", "member.last_goal", "task.at", "task.text", "task.goal.id", "q.record.open", "q.unheard"),
     "q.missing",
+    # actions as they were read from an agent's words; what cannot be read is a quotation
+    *("q.written", "q.rather"),
     # DR. WELL: what its board and its library show
     *("one.agent", "one.goal", "one.had", "one.needed", "one.step", "q.record.members", "q.record.best", "q.worth"),
     *("q.describe_history", "describe_record", "describe_causes", "percent", "record", "entry.record", "entry.rate"),
@@ -65,7 +67,7 @@ SAFE = {
     *("choices", "me.remark"),
     # numbers
     *("q.turns_left", "loop.index", "param.default", "message.t", "me.search", "steps", "cost", "turn.step"),
-    *("q.remember", "q.round", "q.rounds", "agent.characters", "agent.failed", "agent.idle", "agent.messages"),
+    *("q.longest", "q.remember", "q.round", "q.rounds", "agent.characters", "agent.failed", "agent.idle", "agent.messages"),
     *("record.characters", "record.cost", "record.done", "record.episode", "record.goals", "record.horizon"),
     *("record.messages", "record.steps"),
 }
@@ -84,8 +86,11 @@ SAFE_THERE = {
     # the letter or number of a plan; its task and its steps
     "coela/prompts/list.md.j2": {"mark", "note"},
     "coela/prompts/nearest.md.j2": {"option"},
-    # the situation of an agent, in words of the world
-    "common/prompts/record.md.j2": {"who", "text"},
+    # the situation of an agent, in words of the world; whom an action waits for, and how long
+    "common/prompts/record.md.j2": {"who", "text", "late"},
+    # what is read as an action before it is shown
+    "hmas/prompts/feedback.md.j2": {"part.action", "opinion.action", "q.part.action"},
+    "hmas/prompts/plan.md.j2": {"opinion"},
     # how an action ended and why, in words of the world
     "react/prompts/act.md.j2": {"outcome"},
     "cobel/prompts/mine.md.j2": {"why"},

@@ -128,7 +128,7 @@ def weights_of_apple(placement: Rule, seed: int = 0, rooms: int = 4) -> dict[tup
     variables = world.domain.beliefs.latent_variables(Facts((*told, Fact(kitchen, "EXPLORED", "all"))))
     apple = next(variable for variable in variables if variable.name.startswith("apple"))
     weights: dict[tuple[str, str], float] = {}
-    for fact, weight, _ in apple.values:
+    for fact, weight, *_ in apple.values:
         assert isinstance(fact.value, Entity)
         key = (fact.predicate, fact.value.kind)
         weights[key] = weights.get(key, 0.0) + weight

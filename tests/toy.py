@@ -97,6 +97,10 @@ class ToyView:
     def history(self) -> Sequence[Outcome]:
         return ()
 
+    @property
+    def remainder(self) -> Action | None:
+        return None
+
     def check(self, action: Action) -> Verdict:
         return self.world.check(self.agent, action, self.facts)
 

@@ -21,7 +21,7 @@ SAFE = {
     # what an agent knows, as the shared blocks show it: names, numbers and words of the world
     *("me.agent", "me.kind", "me.step", "me.steps_left", "me.spec.task", "me.spec.rules", "me.situation"),
     *("me.describe_goal", "schema.verb", "schema.doc", "schema.needs", "schema.example", "line.step", "line.to"),
-    *("mate.agent", "mate.kind", "mates", "outcome.start", "outcome.status", "outcome.why", "option.steps"),
+    *("mate.agent", "mate.kind", "mates", "outcome.start", "outcome.status", "outcome.ending", "option.steps"),
     # actions that are known of; words of the method; whether a task is bound or said is told in its own words
     *("mate.said", "mate.doing", "me.doing", "me.announced", "me.released"),
     # names that the world, the level or the method gave

@@ -93,13 +93,14 @@ def abilities(moment: BeforeStep) -> Iterator[str]:
 
 
 def options(moment: BeforeStep) -> Iterator[str]:
-    """Options are legal, written in full, estimated, and the same as the domain's."""
+    """Options are legal, written in full, estimated, and some of the domain's, in its order."""
     view, domain = moment.sampled_view, moment.world.domain
     if not view.is_able:
         return
     known, schemas = {goal.id for goal in view.goals}, {schema.verb: schema for schema in view.abilities}
-    if list(view.options) != list(domain.options(view.agent, view.known)):
-        yield f"the options of {view.agent} are not those of the domain"
+    own = list(view.options)
+    if own != [option for option in domain.options(view.agent, view.known) if option in own]:
+        yield f"the options of {view.agent} are not options of the domain, in its order"
     for option in view.options:
         action = option.action
         verdict = view.check(action)

@@ -136,9 +136,12 @@ class Outcome(NamedTuple):
         return self.reason.partition(":")[0]
 
     @property
-    def why(self) -> str:
-        """The reason's explanation; where there is none, its word."""
-        return self.reason.partition(": ")[2] or self.reason
+    def ending(self) -> str:
+        """How it ended and why, in words: an action that another took the place of did not fail."""
+        if self.word == "interrupted":
+            return self.reason.replace(self.word, "stopped", 1)
+        why = self.reason.partition(": ")[2] or self.reason
+        return f"{self.status}, {why}" if why else self.status
 
 
 class GoalEvent(NamedTuple):
@@ -277,11 +280,15 @@ class View(Protocol):
 
     @property
     def options(self) -> Sequence[Option]:
-        """Actions that are legal as far as the agent knows; finite."""
+        """Actions that are legal as far as the agent knows; finite. Those of the domain, or some of them."""
 
     @property
     def history(self) -> Sequence[Outcome]:
         """Its own finished actions, oldest first, as much as the world lets it notice."""
+
+    @property
+    def remainder(self) -> Action | None:
+        """What is left of its running action, as an action; None where none runs or the world does not tell."""
 
     def check(self, action: Action) -> Verdict:
         """Whether the action's preconditions hold, by what the agent knows; never by the truth."""

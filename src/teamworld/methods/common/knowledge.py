@@ -119,9 +119,11 @@ class AgentKnowledge:
             options.sort(key=lambda option: option.goal != self.commitment)
         if doing is None or self.running is None:
             return options
-        whole = complete_action(doing, self.view)
-        same = [option for option in options if complete_action(option.action, self.view) == whole]
-        steps = same[0].steps if same else self.domain.estimate_steps(self.agent, doing, self.view.known)
+        rest = self.view.remainder
+        rest = doing if rest is None or rest.verb != doing.verb else rest
+        wholes = {complete_action(doing, self.view), complete_action(rest, self.view)}
+        same = [option for option in options if complete_action(option.action, self.view) in wholes]
+        steps = same[0].steps if same else self.domain.estimate_steps(self.agent, rest, self.view.known)
         others = [option for option in options if option not in same]
         return [Option(doing, self.running.goal, steps), *others]
 

@@ -64,10 +64,7 @@ class Step(AgentQuestion[Act]):
         """Its thoughts and actions, each with how it ended and why, in words; empty where the agent did not notice."""
         ends = {(outcome.start, plain(outcome.action)): outcome for outcome in self.view.history}
         ended = [(turn, ends.get((turn.step, turn.action))) for turn in self.turns]
-        return [
-            (turn, "" if end is None else f"{end.status}{f', {end.reason}' if end.reason else ''}")
-            for turn, end in ended
-        ]
+        return [(turn, "" if end is None else end.ending) for turn, end in ended]
 
     def rule(self, rng: np.random.Generator) -> Act:
         """The step of most worth by what the agent knows itself, staying with the task that its last action was for."""

@@ -72,6 +72,11 @@ class FrameView(Generic[Frame]):
         """Its finished actions, oldest first."""
         return tuple(self._now.histories[self._agent])
 
+    @property
+    def remainder(self) -> Action | None:
+        """Not told."""
+        return None
+
 
 class FactsDomain(Protocol):
     """What a view of facts asks its world's domain."""

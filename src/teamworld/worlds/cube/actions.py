@@ -73,21 +73,21 @@ def schemas(state: SymbolicState, limits: TimeLimits, controller: Controller = "
         return Param("timeout", "count", low=0 if steps == 0 else 1, default=steps)
 
     is_spec = controller == "spec"
-    ending = "Its failure ends the plan, unless the block is delivered; after others the next action begins."
+    ending = "Its failure ends the plan, unless the block is delivered; other failures do not."
     doubled = " (0: 2 x steps + 10)" if limits.push_block == 0 else ""
     futile = f" Fails after {FUTILE_STEPS} futile steps while those who push, meet or walk up there are too few."
     return (
         ActionSchema(
             "move",
             (Param("direction", "choice", SIDES), steps(1)),
-            "Go that many steps, pushing a block ahead; fails if stopped in one.",
+            "Go that many cells, pushing a block ahead; fails if stopped.",
             example=Action("move", ("up", 2)),
         ),
         ActionSchema(
             "move_to_block",
             (block, face, timeout(limits.move_to_block)),
             "Line up within timeout steps: go round blocks and agents, as they stand at each step, to the free "
-            "cell of the face nearest to its middle (upper or left first), or behind others. "
+            "cell of the face nearest to its middle (upper or left first, or one on the way), or behind others. "
             + (ending if is_spec else "If an action fails, the next begins."),
             needs="an open cell at the face and a way there.",
             example=Action("move_to_block", (entity(0), "left")),
@@ -101,15 +101,15 @@ def schemas(state: SymbolicState, limits: TimeLimits, controller: Controller = "
                 timeout(limits.rendezvous),
             ),
             "Wait until count agents, you included, do this at the face (0: as many as a push takes). Pushers do not "
-            "count: all do it or none.",
+            "count: all do it or none; push_block waits too.",
             needs="you are lined up there" + (", else the plan ends." if is_spec else "."),
         ),
         ActionSchema(
             "push_block",
             (block, steps(1, "units"), timeout(limits.push_block)),
-            "Push until the block has moved so many cells (of fellow pushers the largest number holds) or is "
+            "Push until the block has moved so many cells (if fellow pushers differ, the largest number counts) or is "
             f"delivered, for at most timeout steps{doubled}.{futile if is_spec else ''}",
-            needs="you are lined up at a face (left, to push right), with so many cells to go.",
+            needs="you are lined up at a face (left, to push right).",
             example=Action("push_block", (entity(0), 5)),
         ),
         ActionSchema(
@@ -125,7 +125,7 @@ def schemas(state: SymbolicState, limits: TimeLimits, controller: Controller = "
                 Param("count", "count", low=1, high=team, default=team),
                 Param("timeout", "count", low=1, default=limits.wait_agents),
             ),
-            "Stay until count agents, you included, do this or nothing.",
+            "Stay until count agents, you included, do this or have no action.",
         ),
         *COMMON_SCHEMAS,
     )
@@ -240,8 +240,8 @@ def check_action(
 ) -> Verdict:
     """Return whether an action's preconditions hold in a state.
 
-    A plan that pushes a block further than it can go is unsound (``planning``); when the push is to
-    start it is none the worse for a teammate having moved the block meanwhile.
+    A plan that pushes a block further than to a wall is unsound (``planning``); when the push is to
+    start it is none the worse for a teammate having moved the block meanwhile. A push to the right ends at the goal.
 
     The reason starts with one of the world's words, for example ``not_aligned: ...``. Teammates are not
     obstacles here: they move on.
@@ -262,7 +262,7 @@ def check_action(
         return Verdict(False, place.reason)
     if planning and action.verb == "push_block":
         way, steps = OPPOSITE[place.face], count_of(action, 1)
-        if steps > (most := cells_to_edge(state, block, way)):
+        if way != "right" and steps > (most := cells_to_edge(state, block, way)):
             return Verdict(False, f"too_far: {goal_name(block)} can be pushed {way} {count(most, 'cell')}, not {steps}")
     return POSSIBLE
 

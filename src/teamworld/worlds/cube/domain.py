@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 
 from teamworld.errors import UserError
 from teamworld.language import Action, ActionSchema, AgentId, Facts, GoalId, Measures, Plan, Relation
@@ -22,7 +23,7 @@ from teamworld.worlds.cube.actions import (
 from teamworld.worlds.cube.beliefs import CubeBeliefs, possible_state
 from teamworld.worlds.cube.candidate_plans import ASIDE
 from teamworld.worlds.cube.geometry import distances, path_length
-from teamworld.worlds.cube.push_path import obstruction, reach
+from teamworld.worlds.cube.push_path import can_be_delivered, obstruction, reach
 from teamworld.worlds.cube.symbolic_state import (
     DELTA,
     OPPOSITE,
@@ -126,7 +127,9 @@ class CubeDomain(Domain):
         return make_goals(self._state(facts))
 
     def options(self, agent: AgentId, facts: Facts) -> Sequence[Option]:
-        """Return actions that make sense: lining up at a face, then meeting, pushing, backing off; moving, waiting.
+        """Return actions that make sense: lining up at a face, pushing, meeting; moving out of the way, waiting.
+
+        Blocks that something on their way stops come last.
 
         Raises:
             ImpossibleFacts: The facts do not tell where the agent is.
@@ -179,7 +182,7 @@ class CubeDomain(Domain):
         block = goal.thing.id if goal.thing is not None else -1
         if block not in state.blocks or state.blocks[block].delivered:
             return describe_goal(goal)
-        return text.describe_goal(state, block, agent, _steps_to_face(state, block, "left").get(agent))
+        return text.describe_goal(state, block, agent, _own_steps_to_face(state, agent, block, "left"))
 
     def ends_plan(self, action: Action, reason: str) -> bool:
         """Return whether an agent is not lined up as its plan has it, so that a push would go another way.
@@ -214,15 +217,20 @@ class CubeDomain(Domain):
 
 def _options(state: SymbolicState, agent: AgentId, known: ActionSchemas) -> tuple[Option, ...]:
     actions: list[tuple[Action, GoalId | None]] = []
-    for block, _ in state.open_blocks:
+    team = len(state.agents)
+    blocks = [block for block, _ in state.open_blocks]
+    for block in sorted(blocks, key=lambda block: obstruction(state, block, "right", team) is not None):
         actions += _on_block(state, agent, block)
-    row, col = state.agents[agent]
-    for side in SIDES:
-        rows, cols = DELTA[side]
-        if state.is_free((row + rows, col + cols)):
-            actions.append((Action("move", (side, 1)), None))
-    actions += [(Action("idle", (1,)), None), (Action("wait_agents", (len(state.agents),)), None)]
-    return tuple(Option(action, goal, _estimate_steps(state, agent, action, known)) for action, goal in actions)
+    row, col = at = state.agents[agent]
+    is_lined_up = any(action.verb in ("push_block", "rendezvous") for action, _ in actions)
+    in_the_way = candidate_plans.lanes(state) if is_lined_up else candidate_plans.busy_cells(state)
+    if state.unseen or at in in_the_way:
+        for side in SIDES:
+            rows, cols = DELTA[side]
+            if state.is_free((row + rows, col + cols)):
+                actions.append((Action("move", (side, 1)), None))
+    actions.append((Action("idle", (1,)), None))
+    return tuple(Option(action, goal, _estimate_option(state, agent, action, known)) for action, goal in actions)
 
 
 def _on_block(state: SymbolicState, agent: AgentId, block: int) -> Iterator[tuple[Action, GoalId]]:
@@ -233,24 +241,24 @@ def _on_block(state: SymbolicState, agent: AgentId, block: int) -> Iterator[tupl
             if geometry.staging_cells(state, block, face) and actions.can_reach_face(state, agent, block, face):
                 yield Action("move_to_block", (thing, face)), goal
             continue
+        yield Action("push_block", (thing, cells)), goal
         need = geometry.chain_weight(state, block, face)
         if need > 1:
             yield Action("rendezvous", (thing, face, need)), goal
-        yield Action("push_block", (thing, cells)), goal
 
 
 @once_per_state
 def _useful_pushes(state: SymbolicState, block: int) -> Mapping[str, tuple[int, GoalId]]:
     """Return the faces at which pushing a block serves a goal: how many cells far, and which goal.
 
-    To the right as far as the team can push it. Aside where something on its way makes it too heavy for the team, or
-    nobody can stand behind it. Back where it touches a block ahead and is too heavy with it: behind that one there is
-    then room.
+    To the right as far as the team can push it; room is left behind a block that stops it. Aside where that block
+    cannot be delivered first, or nobody can stand behind this one. Back where it touches a block ahead and is too heavy
+    with it: behind that one there is then room.
     """
     team, goal = len(state.agents), goal_name(block)
-    pushes = {"left": (reach(state, block, "right", team), goal)}
     stop = obstruction(state, block, "right", team)
-    if stop is not None or not geometry.staging_cells(state, block, "left"):
+    pushes = {"left": (reach(state, block, "right", team) - (stop is not None), goal)}
+    if not can_be_delivered(state, block, team):
         for face in ("up", "down"):
             pushes[face] = min(ASIDE, reach(state, block, OPPOSITE[face], team)), goal
     if stop is not None and stop.after == 0:
@@ -258,25 +266,61 @@ def _useful_pushes(state: SymbolicState, block: int) -> Mapping[str, tuple[int, 
     return {face: push for face, push in pushes.items() if push[0] > 0}
 
 
+def _estimate_option(state: SymbolicState, agent: AgentId, action: Action, known: ActionSchemas) -> int:
+    """Return the estimated steps of an option as teammates stand: round them, and with the wait for those who push too.
+
+    Plans are simulated without either, for by then teammates stand elsewhere.
+    """
+    steps, block = _estimate_steps(state, agent, action, known), block_of(action)
+    if action.verb == "move_to_block" and block is not None:
+        return max(1, _own_steps_to_face(state, agent, block, word_of(action, 1)) or steps)
+    face = None if block is None else geometry.face_of(state, agent, block)
+    if action.verb == "push_block" and block is not None and face is not None:
+        return steps + _wait_for_others(state, agent, block, face, geometry.chain_weight(state, block, face))
+    return steps
+
+
 def _estimate_steps(state: SymbolicState, agent: AgentId, action: Action, known: ActionSchemas) -> int:
     try:
         action = known.complete(action)
     except UserError:
         return 1
-    if action.verb in ("move", "push_block", "yield_block"):
+    if action.verb in ("move", "yield_block"):
         return count_of(action, 1)
     if action.verb in ("idle", "talk"):
         return count_of(action, 0)
     block = block_of(action)
     if action == WAIT or block is None:
         return 1
+    if action.verb == "push_block":
+        return _estimate_push(state, agent, block, count_of(action, 1))
     face = word_of(action, 1)
     if action.verb == "move_to_block":
         return max(1, _steps_to_face(state, block, face).get(agent, count_of(action, 2)))
     need = count_of(action, 2) or min(len(state.agents), geometry.chain_weight(state, block, face))
+    return max(1, min(_wait_for_others(state, agent, block, face, need) + 1, count_of(action, 3)))
+
+
+def _estimate_push(state: SymbolicState, agent: AgentId, block: int, steps: int) -> int:
+    """Return the steps of a push by enough agents: one for each cell, at most up to the wall or the goal."""
+    face = geometry.face_of(state, agent, block) if agent in state.agents else None
+    return steps if face is None else max(1, min(steps, geometry.cells_to_edge(state, block, OPPOSITE[face])))
+
+
+def _wait_for_others(state: SymbolicState, agent: AgentId, block: int, face: str, need: int) -> int:
+    """Return the steps until so many agents, this one included, can be lined up at a face; 0 if they never can."""
     coming = sorted(count for other, count in _steps_to_face(state, block, face).items() if other != agent)[: need - 1]
-    late = coming[-1] if len(coming) >= need - 1 and coming else 0
-    return max(1, min(late + 1, count_of(action, 3)))
+    return coming[-1] if len(coming) >= need - 1 and coming else 0
+
+
+def _own_steps_to_face(state: SymbolicState, agent: AgentId, block: int, face: str) -> int | None:
+    """Return the steps of an agent to a face: round teammates as they stand, through them if that is the only way."""
+    if agent not in geometry.aligned_agents(state, block, face):
+        for _, places in groupby(geometry.targets(state, block, face), key=lambda target: target[0]):
+            steps = path_length(distances(state, [cell for _, cell in places]), state.agents[agent])
+            if steps is not None:
+                return steps
+    return _steps_to_face(state, block, face).get(agent)
 
 
 @once_per_state

@@ -75,6 +75,18 @@ def obstruction(state: SymbolicState, block: int, direction: str, force: int) ->
     return next((meeting for meeting in meetings(state, block, direction) if meeting.need > force), None)
 
 
+@once_per_blocks
+def can_be_delivered(state: SymbolicState, block: int, force: int) -> bool:
+    """Return whether some agents can push a block to the goal once all that is too heavy on its way has been pushed on.
+
+    Someone can stand at its left face, and the same holds for the block that stops it. Agents do not count.
+    """
+    if state.blocks[block].weight > force or not geometry.staging_cells(state, block, "left"):
+        return False
+    stop = obstruction(state, block, "right", force)
+    return stop is None or (stop.after > 0 and can_be_delivered(state, stop.block, force))
+
+
 def reach(state: SymbolicState, block: int, direction: str, force: int) -> int:
     """Return how many cells some agents can push a block, if no agent is in the way; 0 if it is too heavy at once."""
     if state.blocks[block].weight > force:

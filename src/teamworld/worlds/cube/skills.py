@@ -37,6 +37,9 @@ from teamworld.worlds.cube.team_activity import TeamActivity
 
 STAY = "stay"
 
+#: The actions that take a known number of steps or cells, by verb, and which argument it is.
+COUNTED: Mapping[str, int] = {"idle": 0, "talk": 0, "move": 1, "push_block": 1, "yield_block": 1}
+
 
 @dataclass
 class CubeSkill:
@@ -68,6 +71,20 @@ class CubeSkill:
     def block(self) -> int | None:
         """The block that the action is about."""
         return block_of(self.whole)
+
+    @property
+    def cells_left(self) -> int:
+        """Cells or steps of its count that are left, at least 1."""
+        return max(1, count_of(self.whole, 0) - self.spent)
+
+    @property
+    def remainder(self) -> Action:
+        """What is left of it, as an action."""
+        if self.verb not in COUNTED:
+            return self.whole
+        args = list(self.whole.args)
+        args[COUNTED[self.verb]] = self.cells_left
+        return Action(self.verb, tuple(args))
 
     @property
     def late(self) -> str:
@@ -124,6 +141,11 @@ class Move(CubeSkill):
 
     went: int = 0
     last: str | None = None
+
+    @property
+    def cells_left(self) -> int:
+        """Steps that are left."""
+        return max(1, count_of(self.whole, 1) - self.spent)
 
     def primitive(self, known: SymbolicState) -> str:
         """Return the direction, whatever is in the way."""
@@ -276,6 +298,11 @@ class PushBlock(CubeSkill):
     futile: int = 0
     """Steps in a row in which nothing moved, nor was about to."""
 
+    @property
+    def cells_left(self) -> int:
+        """Cells that the block has still to move."""
+        return max(1, self.steps - self.went)
+
     def begin(self, state: SymbolicState) -> Result | None:
         """The agent is aligned on some face, which gives the direction."""
         place = find_place(state, self.agent, self.block)
@@ -347,6 +374,11 @@ class YieldBlock(CubeSkill):
 
     went: int = 0
     stuck: str | None = None
+
+    @property
+    def cells_left(self) -> int:
+        """Cells to back away that are left."""
+        return max(1, count_of(self.whole, 1) - self.went)
 
     def begin(self, state: SymbolicState) -> Result | None:
         """The agent is aligned on some face; away from it is where it goes."""

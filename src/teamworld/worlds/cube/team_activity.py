@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from teamworld.language import AgentId
-from teamworld.worlds.cube.actions import count_of, word_of
+from teamworld.language import Action, AgentId
+from teamworld.worlds.cube import geometry
+from teamworld.worlds.cube.actions import block_of, count_of, word_of
 from teamworld.worlds.cube.geometry import Place
+from teamworld.worlds.cube.symbolic_state import SymbolicState
 
 if TYPE_CHECKING:
     from teamworld.worlds.cube.skills import CubeSkill
@@ -83,3 +85,31 @@ class TeamActivity:
     def busy(self) -> int:
         """How many agents do anything but ``wait_agents``."""
         return sum(skill.verb != "wait_agents" for skill in self.skills.values())
+
+
+def is_timely(state: SymbolicState, agent: AgentId, action: Action, running: Mapping[AgentId, Action]) -> bool:
+    """Return whether what the team does lets an action be of use that an agent could begin.
+
+    A push can move its block once those on their way have come. A rendezvous is of use where agents are missing or
+    wait, and nobody there pushes: pushers do not count.
+
+    Args:
+        state: Where everything stands.
+        agent: Who would act.
+        action: What it would do.
+        running: The running action of each busy agent.
+    """
+    block = block_of(action)
+    face = None if block is None else geometry.face_of(state, agent, block)
+    if action.verb not in ("push_block", "rendezvous") or block is None or face is None:
+        return True
+    there, need = geometry.aligned_agents(state, block, face), geometry.chain_weight(state, block, face)
+    doing: dict[str, set[AgentId]] = {}
+    for who, other in running.items():
+        if block_of(other) == block and (who in there or other.args[1:2] == (face,)):
+            doing.setdefault(other.verb, set()).add(who)
+    meeting = doing.get("rendezvous", set()) - {agent}
+    is_enough = len(there | doing.get("move_to_block", set())) >= need
+    if not is_enough or (meeting and "push_block" not in doing):
+        return action.verb == "rendezvous"
+    return action.verb == "push_block" or ("push_block" not in doing and len(there) < need)

@@ -16,9 +16,6 @@ from teamworld.worlds.cube.symbolic_state import SIDES, SymbolicState, area_side
 if TYPE_CHECKING:
     from teamworld.worlds.cube.world import CubeOptions, CubeView
 
-#: Agents in the way of a block that a text names.
-MOST_AHEAD = 3
-
 #: Where agents at a face are, where the name of the face does not say it well.
 ABOVE_OR_BELOW = {"up": "above", "down": "below"}
 
@@ -30,25 +27,26 @@ def describe_task(layout: Layout, horizon: int, radius: int | None) -> str:
         blocks += f" of weights {', '.join(map(str, layout.weights))}, block_0 first,"
     return (
         f"A team of {len(layout.agents)} is to push {blocks} to the right edge of a grid within "
-        f"{count(horizon, 'step')}, the sooner the better. A delivered block counts its weight, of {total} in all; one "
-        "on its way nothing."
+        f"{count(horizon, 'step')}, the sooner the better. A delivered block scores its weight ({total} in all); an "
+        "undelivered one nothing."
     )
 
 
 def describe_rules(layout: Layout, options: CubeOptions) -> str:
     """Return how the instance works, in words: the grid, motion, pushing and sight."""
     side = layout.grid_size
-    others = "" if options.force_scope == "rear" else " (pushers of these count too)"
+    others = "" if options.force_scope == "rear" else " (pushers of any of them count)"
     return "\n".join(
         (
             f"The grid has {side} x {side} cells, (row, column) from (0, 0) at the top left; a block of weight w fills "
             "w x w. Each step an agent stays or goes 1 cell up, down, left or right: first those who push, then all "
             "others at once, into cells already empty; if several want one, the lowest number gets it.",
             "A face is the line of cells along a side of a block. Agents on it, or behind them in an unbroken line, "
-            "are lined up; stepping toward the block they push it, from the left face to the right. If they are as "
-            f"many as it and all blocks in contact ahead weigh{others}, and no wall or agent is ahead of one, all "
-            f"these move 1 cell; more are of no use. A block that touches column {side - 1} is delivered and vanishes.",
-            f"{_describe_sight(options.view_radius)} Estimated steps assume teammates make room and enough push.",
+            "are lined up; stepping toward the block they push it, from the left face to the right. It and all blocks "
+            f"touching it ahead move 1 cell if as many agents push as they weigh together{others} and no wall or agent "
+            f"is in front of one; extra pushers do not help. A block that touches column {side - 1} is delivered and "
+            "vanishes.",
+            f"{_describe_sight(options.view_radius)} Estimated steps assume enough push.",
         )
     )
 
@@ -118,13 +116,11 @@ def _describe_face(state: SymbolicState, block: int, face: str, weight: int) -> 
 
 
 def _describe_way(state: SymbolicState, block: int) -> str:
-    """Return what a block meets on its way to the goal: the blocks that it takes along, and agents; empty if none."""
+    """Return the blocks that a block takes along on its way to the goal; empty if none."""
     along = [
         f"{goal_name(met.block)} {_after(met.after)} ({count(met.need, 'agent')})" for met in meetings(state, block)
     ]
-    agents = [f"{agent} {_after(after)}" for after, agent in agents_ahead(state, block)[:MOST_AHEAD]]
-    text = f" Pushed right it takes along {', '.join(along)}." if along else ""
-    return f"{text} In its way: {', '.join(agents)}." if agents else text
+    return f" Pushed right it takes along {', '.join(along)}." if along else ""
 
 
 def _after(columns: int) -> str:
@@ -172,10 +168,9 @@ def describe_goal(state: SymbolicState, block: int, agent: AgentId, steps: int |
     """
     square, team = state.blocks[block], len(state.agents)
     need, there = geometry.chain_weight(state, block, "left"), geometry.aligned_agents(state, block, "left")
+    takes = ", ".join([f"takes {count(need, 'agent')}", *_describe_more_force(state, block, team)])
     lined = f" ({len(there)} there)" if there else ""
-    parts = [
-        f"{count(state.distance(block), 'column')} to go, worth {square.weight}, takes {count(need, 'agent')}{lined}"
-    ]
+    parts = [f"{count(state.distance(block), 'column')} to go, worth {square.weight}, {takes}{lined}"]
     if not geometry.staging_cells(state, block, "left"):
         causes = geometry.blocked_by(state, block, "left").blocks
         what = listed(list(map(goal_name, causes))) if causes else "the wall"
@@ -188,7 +183,7 @@ def describe_goal(state: SymbolicState, block: int, agent: AgentId, steps: int |
         bar = find_bar(state, agent, block, "left")
         barred = f", but {bar} bars the way at {show(state.agents[bar])}" if bar is not None else ""
         parts.append(f"{count(steps, 'step')} to its left face{barred}")
-    parts += _describe_force(state, block, team)
+    parts += _describe_bar(state, block, team)
     ahead = agents_ahead(state, block)
     if ahead:
         after, who = ahead[0]
@@ -196,22 +191,22 @@ def describe_goal(state: SymbolicState, block: int, agent: AgentId, steps: int |
     return "; ".join(parts)
 
 
-def _describe_force(state: SymbolicState, block: int, team: int) -> Iterable[str]:
-    """Yield how much more than at the start a block takes on its way, and whether the team can do it."""
-    weight = state.blocks[block].weight
-    if weight > team:
-        yield f"cannot be done by {team}: it is too heavy"
-        return
-    stop = obstruction(state, block, "right", team)
-    if stop is not None:
-        ahead = f"{goal_name(stop.block)} is in the way {_after(stop.after)}"
-        yield f"cannot be done now by {team}: {ahead} (takes {stop.need})"
-        return
+def _describe_more_force(state: SymbolicState, block: int, team: int) -> Iterable[str]:
+    """Yield how much more than at the start a block takes on its way, where the team can do it."""
     met = meetings(state, block)
     most = max((meeting.need for meeting in met), default=0)
-    if most > geometry.chain_weight(state, block, "left"):
+    if geometry.chain_weight(state, block, "left") < most <= team:
         first = next(meeting for meeting in met if meeting.need == most)
-        yield f"takes {most} {_after(first.after)}, with {goal_name(first.block)}"
+        yield f"{most} {_after(first.after)} with {goal_name(first.block)}"
+
+
+def _describe_bar(state: SymbolicState, block: int, team: int) -> Iterable[str]:
+    """Yield why the whole team cannot push a block to the goal."""
+    if state.blocks[block].weight > team:
+        yield f"cannot be done by {team}: it is too heavy"
+    elif (stop := obstruction(state, block, "right", team)) is not None:
+        ahead = f"{goal_name(stop.block)} is in the way {_after(stop.after)}"
+        yield f"cannot be done now by {team}: {ahead} (takes {stop.need})"
 
 
 # ---- the structured form

@@ -21,7 +21,7 @@ from teamworld.worlds.base.indistinguishable_pair import IndistinguishablePair
 from teamworld.worlds.base.options import read_options
 from teamworld.worlds.base.team_world import TeamWorld
 from teamworld.worlds.base.views import FactParts, FactsFrame, FactsView, check_form
-from teamworld.worlds.contract import WAIT, EndReason, Goal, Outcome, StepResult, Verdict, WorldSpec
+from teamworld.worlds.contract import WAIT, EndReason, Goal, Option, Outcome, StepResult, Verdict, WorldSpec
 from teamworld.worlds.cube import geometry, physics, text
 from teamworld.worlds.cube.actions import Controller, Timeouts, block_of, check_block, fail, time_limits
 from teamworld.worlds.cube.beliefs import TeamKnowledge, TeamMemory, split_facts
@@ -32,7 +32,7 @@ from teamworld.worlds.cube.skills import SKILLS, STAY, CubeSkill
 from teamworld.worlds.cube.state import EpisodeRules, ForceScope, Layout, make_state
 from teamworld.worlds.cube.step_effects import StepEffects, compute_effects
 from teamworld.worlds.cube.symbolic_state import PRIMITIVE, SymbolicState, agent_name, goal_name, read_state
-from teamworld.worlds.cube.team_activity import TeamActivity
+from teamworld.worlds.cube.team_activity import TeamActivity, is_timely
 
 #: Steps of an episode unless told otherwise, on every level: the default of the published environment.
 STEP_LIMIT = 500
@@ -87,6 +87,8 @@ class CubeFrame(FactsFrame[CubeDomain]):
 
     running: Mapping[AgentId, Action]
     """The running action of each busy agent."""
+    remainders: Mapping[AgentId, Action]
+    """What is left of each."""
 
 
 class CubeView(FactsView[CubeFrame]):
@@ -119,6 +121,16 @@ class CubeView(FactsView[CubeFrame]):
     def running(self) -> Mapping[AgentId, Action]:
         """The running action of each busy agent, which the team tells one another."""
         return self._now.running
+
+    @property
+    def options(self) -> Sequence[Option]:
+        """Actions that make sense as far as it knows, and beside what its teammates do."""
+        return [option for option in super().options if is_timely(self.state, self.agent, option.action, self.running)]
+
+    @property
+    def remainder(self) -> Action | None:
+        """What is left of its running action, as an action."""
+        return self._now.remainders.get(self._agent)
 
     def check(self, action: Action) -> Verdict:
         """Return whether the action's preconditions hold, by what the agent knows."""
@@ -289,6 +301,7 @@ class CubeWorld(TeamWorld[CubeSkill]):
             self._executor.copy_histories(),
             split,
             {agent: skill.action for agent, skill in self._executor.running.items()},
+            {agent: skill.remainder for agent, skill in self._executor.running.items()},
         )
 
     def _complete(self, agent: AgentId, action: Action) -> Action:

@@ -1,0 +1,47 @@
+"""What the shared blocks show of an action that runs, and of one that another took the place of."""
+
+from __future__ import annotations
+
+from teamworld.language import Plan, plain
+from teamworld.methods.common.knowledge import AgentKnowledge
+from teamworld.reasoning.prompts import environment
+from teamworld.worlds.cube.world import CubeWorld
+from tests.worlds.cube.team import give, world
+
+
+def knowledge(here: CubeWorld, *doing: str) -> AgentKnowledge:
+    view = here.view("agent_0")
+    running = Plan(tuple(view.running["agent_0"] for _ in doing), "block_0") if doing else None
+    return AgentKnowledge(view, here.domain, here.spec, running=running)
+
+
+def block(name: str, me: AgentKnowledge) -> str:
+    return environment().get_template(f"common/prompts/{name}.md.j2").render(me=me)
+
+
+def test_what_runs_is_listed_once_with_the_steps_that_are_left() -> None:
+    here = world(20, [(4, 3), (0, 0)], [(1, 4, 4)])
+    give(here, "push_block(0, 15)")
+    give(here)
+    options = [(plain(option.action), option.steps) for option in knowledge(here, "push").options]
+    assert options == [("push_block(block_0, 15)", 13), ("idle(1)", 1)]
+    assert "1. go on with `push_block(block_0, 15)` for block_0: 13" in plain(block("options", knowledge(here, "push")))
+
+
+def test_a_walk_is_counted_down() -> None:
+    here = world(20, [(9, 18), (0, 0)], [(1, 4, 4)])
+    give(here, "move(left, 12)")
+    give(here)
+    assert knowledge(here, "move").options[0].steps == 10
+
+
+def test_an_action_that_another_took_the_place_of_did_not_fail() -> None:
+    here = world(20, [(4, 3), (0, 0)], [(1, 4, 4)])
+    give(here, "push_block(0, 15)")
+    give(here, "move(left, 1)")
+    give(here, "push_block(0, 15)")
+    own = plain(block("own", knowledge(here)))
+    assert "- `push_block(block_0, 15)` from step 0: stopped: another action was begun\n" in own
+    assert "- `move(left, 1)` from step 1: done\n" in own
+    assert "not_aligned" in here.view("agent_0").history[-1].ending
+    assert here.view("agent_0").history[-1].ending.startswith("failed, ")

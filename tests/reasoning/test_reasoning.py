@@ -194,3 +194,16 @@ def test_a_bad_answer_is_asked_again_with_the_complaint() -> None:
 def test_after_the_last_try_the_fallback_stands() -> None:
     reply = asyncio.run(ask_until_usable(Fixed(1, None, 2), PickOne(accepts=lambda value: value > 5), 2))
     assert (reply.answer.value, reply.fallback, len(reply.tries)) == (-1, True, 3)
+
+
+class Salvages(PickOne):
+    """Can use the tens of a bad answer."""
+
+    def salvage(self, answer: Pick) -> Pick | None:
+        return Pick(value=answer.value // 10) if answer.value >= 10 else None
+
+
+@pytest.mark.parametrize(("values", "kept"), [((31, None, 42), 4), ((31, 2, None), 3), ((1, 2, 3), -1)])
+def test_what_is_usable_of_a_bad_answer_stands_before_the_fallback(values: tuple[int | None, ...], kept: int) -> None:
+    reply = asyncio.run(ask_until_usable(Fixed(*values), Salvages(accepts=lambda value: value > 50), 2))
+    assert (reply.answer.value, reply.fallback, len(reply.tries)) == (kept, True, 3)

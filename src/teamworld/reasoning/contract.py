@@ -79,6 +79,10 @@ class Question(ABC, Generic[Answer]):
     def fallback(self) -> Answer:
         """Return the documented answer for when nothing usable came."""
 
+    def salvage(self, answer: Answer) -> Answer | None:
+        """Return what is usable of an answer that failed its check, for when no try was better; None for nothing."""
+        return None
+
     def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
         """Return values of a field for a person to choose from, given the fields before it; empty for any value.
 

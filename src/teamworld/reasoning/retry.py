@@ -14,7 +14,7 @@ class FinalAnswer(NamedTuple, Generic[Answer]):
     tries: tuple[Rejected, ...]
     """The answers before it that could not be used."""
     fallback: bool
-    """No answer was usable; this one is the question's fallback."""
+    """No answer was usable; this one is what was usable of one, or the question's fallback."""
     call: Call | None
     """The call of a language model that the answer took; those of the others stand with them."""
 
@@ -22,6 +22,7 @@ class FinalAnswer(NamedTuple, Generic[Answer]):
 async def ask_until_usable(reasoner: Reasoner, question: Question[Answer], retries: int) -> FinalAnswer[Answer]:
     """Ask ``question`` until an answer passes its check, with at most ``retries`` retries."""
     tries: list[Rejected] = []
+    rest: Answer | None = None
     for _ in range(retries + 1):
         try:
             answer, call = await reasoner.ask(question, tuple(tries))
@@ -32,4 +33,5 @@ async def ask_until_usable(reasoner: Reasoner, question: Question[Answer], retri
         if complaint is None:
             return FinalAnswer(answer, tuple(tries), False, call)
         tries.append(Rejected(answer.model_dump_json(), "intent", complaint, call))
-    return FinalAnswer(question.fallback(), tuple(tries), True, None)
+        rest = question.salvage(answer) or rest
+    return FinalAnswer(question.fallback() if rest is None else rest, tuple(tries), True, None)

@@ -356,17 +356,30 @@ def test_facts_are_read_tolerantly(text: str) -> None:
     assert read_fact(text, rooms().domain) == parse_fact(ITEM[0])
 
 
-@pytest.mark.parametrize("text", ["the item is far", "agent_1 AT (1, 1)", "ghost_1 AT (2, 2)", "item_1 AT here", ""])
+@pytest.mark.parametrize("text", ["the item is far", "agent_9 AT (1, 1)", "ghost_1 AT (2, 2)", "item_1 AT here", ""])
 def test_what_is_no_fact_is_refused_with_what_was_expected(text: str) -> None:
     me = in_rooms(rooms())
     question = ProposeMessage("agent_0", {"agent_0": me.view}, me, CoelaOptions())
     complaint = question.check(Proposal(message="hello", facts=(text,)))
     assert complaint is not None
-    assert f"'{text}' in facts is no fact about a thing" in complaint
+    assert f"'{text}' in facts is no fact: write the name of one thing or agent and one property" in complaint
     assert "such as item_" in complaint
-    assert "AT" in complaint
+    assert "AT cell" in complaint
+    kept = question.salvage(Proposal(message="hello", facts=(text, *ITEM)))
+    assert kept is not None
+    assert (kept.message, kept.facts) == ("hello", ITEM)  # the message is not lost with it
+    assert question.salvage(Proposal(message="hello", goal="no such task")) is None
     assert question.check(Proposal(message="nothing", facts=(text,))) is None  # there is no message
     assert question.check(Proposal(message="hello", facts=ITEM)) is None
+
+
+def test_a_refusal_names_what_can_be_said_of_its_subject() -> None:
+    me = in_rooms(rooms())
+    question = ProposeMessage("agent_0", {"agent_0": me.view}, me, CoelaOptions())
+    complaint = question.check(Proposal(message="hello", facts=("agent_1 HEAVY yes",)))
+    assert complaint is not None
+    assert "one property of it, AT cell or STATE able/overcome" in complaint
+    assert question.check(Proposal(message="hello", facts=("agent_1 AT (1, 1)",))) is None
 
 
 def test_what_a_message_tells_is_read_from_its_text() -> None:

@@ -87,12 +87,30 @@ def test_whoever_always_sends_does_nothing_else(world: str, level: str, rule: Me
 @pytest.mark.parametrize(("world", "level"), PLACES)
 def test_whoever_never_sends_hears_nothing_and_is_asked_twice_a_decision(world: str, level: str) -> None:
     mind = Scripted(never_sends)
-    events = play(made(world, level), mind, "coela", rule=NATIVE)
+    events = play(made(world, level), mind, "coela", rule=NATIVE, propose="always")
     assert sent(events) == []
     assert all(not q.chat for q in mind.asked)
     found = calls(events)
     assert found["coela.message"] == found["coela.action"] > 0
     assert set(found) == {"coela.message", "coela.action"}
+
+
+@pytest.mark.parametrize(("world", "level"), PLACES)
+def test_a_message_is_asked_for_if_something_is_new_and_what_is_done_stays_the_same(world: str, level: str) -> None:
+    asked, skipped = Counter[str](), Counter[str]()
+    logs = []
+    for propose in ("always", "news"):
+        events = play(made(world, level, 60), rules(), "coela", rule=NATIVE, propose=propose)
+        logs.append((states(events), [message.text for message in sent(events)]))
+        asked[propose] = calls(events)["coela.message"]
+        skipped[propose] = sum(event.cause == "nothing new" for event in events if isinstance(event, QuestionSkipped))
+    assert logs[0] == logs[1]
+    assert skipped["always"] == 0 < skipped["news"] == asked["always"] - asked["news"]
+
+
+def test_who_waits_and_learns_nothing_is_not_asked_for_a_message_again() -> None:
+    events = play(ToyWorld(("a", "b"), ((3, 1),), horizon=5), Scripted(never_speaks), "coela", rule=NATIVE)
+    assert calls(events) == {"coela.message": 2, "coela.action": 10}
 
 
 @pytest.mark.parametrize(
@@ -321,7 +339,7 @@ def test_the_defaults_ask_two_d_plus_what_the_parser_could_not_read() -> None:
             return Decided(action="whatever you think best")
         return None
 
-    events = play(made("rooms", "two", 60), Scripted(says), "coela", rule=NATIVE)
+    events = play(made("rooms", "two", 60), Scripted(says), "coela", rule=NATIVE, propose="always")
     found = calls(events)
     assert found["translation"] == unread > 0
     assert found["coela.message"] == found["coela.action"]
@@ -330,7 +348,7 @@ def test_the_defaults_ask_two_d_plus_what_the_parser_could_not_read() -> None:
 
 def test_perception_of_those_who_decide_is_asked_once_a_decision() -> None:
     mind = Scripted(lambda question: None)
-    events = _play(made("rooms", "two", 60), mind, {"perceive": "deciding"})
+    events = _play(made("rooms", "two", 60), mind, {"perceive": "deciding", "propose": "always"})
     found = calls(events)
     assert found["perception"] == found["coela.action"] == found["coela.message"]
     assert all(q.perception is not None for q in mind.asked)
@@ -441,7 +459,7 @@ def test_the_original_form_asks_thrice_a_decision_and_twice_after_a_message(worl
     ],
 )
 def test_short_form_and_thinking_are_switches_of_their_own(options: dict[str, Any], kinds: set[str]) -> None:
-    number_asked = calls(_play(made("rooms", "two", 40), rules(), options))
+    number_asked = calls(_play(made("rooms", "two", 40), rules(), {"propose": "always", **options}))
     assert set(number_asked) == kinds
     assert len(set(number_asked.values())) == 1
 

@@ -6,11 +6,15 @@ from typing import Any
 
 import pytest
 
-from teamworld.language import Action, Entity, parse_fact
+from teamworld.language import Action, Entity, Fact, Facts, parse_fact
+from teamworld.methods.coela.options import CoelaOptions
+from teamworld.methods.coela.questions import ChooseAction, Decided
+from teamworld.methods.coela.situation import Situation
 from teamworld.methods.coela.told_facts import list_predicates
 from teamworld.methods.contract import Message
+from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import Option
-from tests.methods.coela.house import make_situation
+from tests.methods.coela.house import House, make_situation, situate
 
 TOLD = "<apple>(57) INSIDE <fridge>(21)"
 HOME = ("Alice AT <kitchen>(11)", "<kitchen>(11) EXPLORED all", "<fridge>(21) IN <kitchen>(11)")
@@ -59,3 +63,50 @@ def test_predicates_are_listed_with_what_they_take() -> None:
     assert forms["INSIDE"] == "INSIDE fridge/cabinet"
     assert forms["STATE"] == "STATE open/closed"
     assert "HOLD" not in forms
+
+
+# ---- foragers who see two cells far
+
+LEVEL = "Foraging-2s-10x10-3p-3f-v3"
+
+
+def told_by(texts: tuple[str, ...], t: int = 3) -> Situation:
+    world = worlds.make("lbf", LEVEL, 3, None, {})
+    told = Message("agent_1", "inform", "look", facts=tuple(map(parse_fact, texts)), t=t)
+    return situate(world.view("agent_0"), world.domain, world.spec.kinds, chat=(told,), shared=False)
+
+
+FAR = ("<food>(99) AT (9, 9)", "<food>(99) LEVEL 2", "<food>(99) STATE free")
+
+
+def test_food_that_was_only_told_of_is_to_be_seen_first() -> None:
+    me = told_by(FAR)
+    (goal,) = (goal for goal in me.goals if goal.id == "load_99")
+    assert me.describe_goal(goal).endswith("you were only told of food_99: go and see it first")
+    question = ChooseAction("agent_0", {"agent_0": me.view}, me, CoelaOptions(), None)
+    complaint = question.check(Decided(action="load(food_99, 12)"))
+    assert complaint is not None
+    assert "you have not seen food_99 yourself, go there first" in complaint
+    assert question.check(Decided(action="go((5, 5))")) is None
+
+
+def test_what_was_told_of_a_teammate_is_believed_until_it_is_seen() -> None:
+    me = told_by(("agent_1 LEVEL 2", "agent_1 AT (8, 8)", "agent_2 LEVEL 7", "agent_0 LEVEL 9"))
+    assert me.known.value("agent_1", "LEVEL") == 2
+    assert me.known.value("agent_1", "AT") == (8, 8)
+    for seen in ("agent_0", "agent_2"):
+        assert me.known.value(seen, "LEVEL") == me.view.known.value(seen, "LEVEL")
+    assert any(text.startswith("agent_1 LEVEL 2") for text in me.told_facts)
+
+
+def test_what_was_told_of_food_is_over_once_it_is_loaded() -> None:
+    world = worlds.make("lbf", LEVEL, 3, None, {})
+    domain: Any = world.domain
+    food, field = Entity("food", 35), domain.field
+    told = Message("agent_1", "inform", "", facts=(Fact(food, "AT", (3, 5)),), t=2)
+    for state, believed in (("free", True), ("loaded", False)):
+        known = Facts((Fact("agent_0", "AT", (3, 4)), Fact(food, "LEVEL", 1), Fact(food, "STATE", state)))
+        view: Any = House(known, domain.goals(known), agent="agent_0", relations=domain.relations)
+        assert field.cell(food) == (3, 5)
+        situation = situate(view, domain, world.spec.kinds, chat=(told,), shared=False)
+        assert bool(situation.told_facts) == believed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -204,3 +205,37 @@ def test_levels_that_the_world_cannot_read_are_refused() -> None:
     with pytest.raises(UserError, match="a seed of lbf is a number from 0, got -1"):
         lbf.make(COOP, -1, 50, {})
     assert parallel_env(COOP).env._max_episode_steps == registry.step_limit("lbf", COOP, {}) == 50
+
+
+# ---- what stands in prompts
+
+
+def test_a_line_of_a_task_says_what_the_agents_own_level_comes_to() -> None:
+    facts = DOMAIN.write(state((1, 1, 2), {(2, 2): 2, (5, 5): 3, (6, 6): 1}))
+    goals = {goal.id: goal for goal in DOMAIN.goals(facts)}
+
+    def line(goal: str, agent: str) -> str:
+        return DOMAIN.describe_goal(goals[goal], agent, facts)
+
+    assert "your level 2 is enough alone; 2 foragers if they are the weakest, at most 3 are of use" in line(
+        "load_18", "agent_2"
+    )
+    assert "takes your level 2 and 1 more at once; 3 foragers if they are the weakest" in line("load_45", "agent_2")
+    assert "one forager is enough" in line("load_54", "agent_0")
+
+
+def test_foragers_near_the_first_rows_are_seen_as_far_as_the_rules_say() -> None:
+    world = registry.make("lbf", PARTIAL, 0, None, {})
+    assert "from the first 2 rows foragers down to row 4" in world.spec.rules
+
+
+def test_a_forager_that_has_left_is_no_longer_where_it_was() -> None:
+    known = Facts((Fact("agent_0", "AT", (3, 3)), Fact("agent_0", "LEVEL", 1), Fact("agent_1", "LEVEL", 2)))
+    lines = [*describe_state(known)]
+    assert "agent_1 of level 2, no longer where you saw it." in lines
+    assert "agent_2 of unknown level, not seen yet." in lines
+
+
+def describe_state(known: Facts) -> list[str]:
+    view: Any = SimpleNamespace(known=known, t=5, agent="agent_0", kind="forager")
+    return [*DOMAIN.describe(view)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -172,3 +173,43 @@ def test_a_picture_shows_who_carries_what() -> None:
     assert (lines[1][1], lines[10][9], lines[4][8], lines[10][4]) == ("A", "B", "o", "g")
     assert picture.frame(static, snapshot, scale=16).shape == (11 * 16, 10 * 16, 3)
     assert Order((1, 1)).state == "open"
+
+
+# ---- what stands in prompts
+
+
+def test_a_search_is_estimated_by_what_is_still_to_be_seen() -> None:
+    world = placed({0: ((8, 0), 1), 1: ((10, 9), 0)}, ((1, 1), (4, 8)))
+    domain = cast("RwareDomain", world.domain)
+    search = Action("search", (Entity("rack", 0),))
+    whole = domain.estimate_steps("agent_0", search, world.view("agent_0").known)
+    for _ in range(4):
+        world.step({"agent_0": search})
+    view = world.view("agent_0")
+    ends = domain.read(view.known).unseen[0]
+    assert len(ends) == 2
+    assert domain.estimate_steps("agent_0", search, view.known) < whole
+    assert f"rack_0 is to be searched from {ends[0]} to {ends[1]}: " in view.text()
+
+
+def test_what_may_be_out_of_date_is_marked() -> None:
+    world = placed({0: ((1, 0), 3), 1: ((10, 9), 0)}, ((1, 1), (4, 8)))
+    domain = cast("RwareDomain", world.domain)
+    shelf = domain.floor.shelf((1, 1))
+    facts = Facts(
+        (
+            *(Fact("agent_0", "AT", (9, 0)), Fact("agent_0", "FACING", "north"), Fact("agent_1", "FACING", "north")),
+            *(Fact(Entity("order", 0), "SHELF", shelf), Fact(Entity("order", 0), "STATE", "open")),
+        )
+    )
+    for age, mark in (
+        (0, "in its slot: "),
+        (5, "in its slot 5 steps ago: "),
+        (47, "47 steps ago, may be gone by now: "),
+    ):
+        old = {fact: 50 - age for fact in facts if fact.subject != "agent_0"} if age else {}
+        view: Any = SimpleNamespace(known=Facts(tuple(facts), old), t=50, agent="agent_0", kind="robot")
+        lines = [*domain.describe(view)]
+        assert any(mark in line for line in lines)
+        if age:
+            assert f"agent_1, last seen {age} steps ago, no longer there." in lines

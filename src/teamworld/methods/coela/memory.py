@@ -35,8 +35,10 @@ class AgentMemory:
     """Where it knew things to lie when it decided last."""
     gone: dict[Entity, tuple[Fact, int]] = field(default_factory=dict)
     """Where things lay that it has not found there since, and the step at which it noticed."""
+    lost: Counter[GoalId] = field(default_factory=Counter)
+    """Steps that it spent on each goal with actions that failed."""
     vain: Counter[GoalId] = field(default_factory=Counter)
-    """Steps that it spent on each goal with actions that failed, more or less."""
+    """The same, more or less: by how many steps the goal counts as farther."""
     goal: GoalId | None = None
     """What its last action was for."""
     commitment: GoalId | None = None
@@ -45,6 +47,8 @@ class AgentMemory:
     """Whether it sent a message when it decided last."""
     remark: str = ""
     """Why its last decision came to nothing."""
+    proposed: tuple[object, ...] | None = None
+    """What it knew when it was last asked for a message, and had none or sent it; None where it kept it back."""
     decided: int = 0
     """Step at which it decided last."""
     heard: set[int] = field(default_factory=set)
@@ -76,6 +80,7 @@ class AgentMemory:
             if outcome.start < self.decided or outcome.status != "failed" or self.goal is None:
                 continue  # jittered, so that two who wait for one another do not swap places
             steps = max(1, view.t - outcome.start)
+            self.lost[self.goal] += steps
             self.vain[self.goal] += int(np.ceil(steps * self.rng.uniform(0.5, 1.5)))
         self.decided = view.t
         self._miss(view)

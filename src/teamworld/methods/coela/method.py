@@ -58,6 +58,8 @@ class AgentTurn(NamedTuple):
     """Why the agent does it."""
     parsed: bool = True
     """False where no plan could be read and this one was drawn."""
+    news: tuple[object, ...] | None = None
+    """What it knew when it wrote the message that it sends."""
 
 
 class Coela(Method):
@@ -131,13 +133,13 @@ class Coela(Method):
         choice = ChooseAction(me.agent, views, me, self._options, message, thought)
         chosen = await context.ask(choice)
         if choice.sends(chosen):
-            return _sending(message)
+            return _sending(message, me)
         action = None if self._options.translate == "mind" else choice.read(chosen)
         if action is None:
             translate = Translate(me.agent, views, me, chosen.action, choice.numbered)
             action = translate.read(await context.ask(translate))
         if action is None:
-            return AgentTurn(remark="no action could be read in your answer")
+            return AgentTurn(remark=choice.refuse(chosen) or "no action could be read in your answer")
         return AgentTurn(action=action, goal=choice.goal_of(chosen, action))
 
     async def _propose(self, context: DecisionContext, me: Situation) -> Message | None:
@@ -149,11 +151,18 @@ class Coela(Method):
         if deaf or not context.may_speak(me.agent):
             self._skip(context, me.agent, question.kind, deaf or "no message left")
             return None
+        memory = self._memory[me.agent]
+        if self._options.propose == "news" and memory.proposed == me.news:
+            self._skip(context, me.agent, question.kind, "nothing new")
+            return None
+        memory.proposed = me.news
         proposal = await context.ask(question(me.agent, {me.agent: me.view}, me, self._options))
         if not meant(proposal.message):
             return None
         act: Act = "commit" if proposal.goal else "inform"
-        return Message(me.agent, act, proposal.message, proposal.goal, read_facts(proposal, self._domain))
+        memory.proposed = None  # asked again where it keeps the message back
+        facts = read_facts(proposal, self._domain, self._spec.agents)
+        return Message(me.agent, act, proposal.message, proposal.goal, facts)
 
     def _unasked(self, context: DecisionContext, me: Situation) -> AgentTurn | None:
         """Return what an agent does without being asked: full hands deliver, and who can only wait waits."""
@@ -185,7 +194,7 @@ class Coela(Method):
             rng = self._memory[me.agent].plan_rng
             plan = others[int(rng.integers(len(others)))] if others else NO_ACTION
         if plan == SEND:
-            return _sending(pick.message)
+            return _sending(pick.message, me)
         if plan == BLIND:
             return AgentTurn(action=find_room_search(me), parsed=parsed)
         return AgentTurn(action=plan, goal=served(me, plan), parsed=parsed)
@@ -195,6 +204,7 @@ class Coela(Method):
         memory = self._memory[agent]
         memory.spoke = turn.message is not None
         if turn.message is not None:
+            memory.proposed = turn.news
             context.post(turn.message)
             memory.say(turn.message, context.t)
             memory.remark = ""
@@ -234,6 +244,7 @@ class Coela(Method):
             running=context.running.get(agent),
             said=tuple(memory.chat),
             scene=scene,
+            lost={goal.id: memory.lost[goal.id] for goal in open_goals(view.goals) if memory.lost[goal.id]},
             vain={goal.id: memory.vain[goal.id] for goal in open_goals(view.goals) if memory.vain[goal.id]},
             gone=memory.gone,
             remark=memory.remark,
@@ -244,8 +255,8 @@ class Coela(Method):
         return assess(draft, options.messages_shown, memory.witnessed)
 
 
-def _sending(message: Message | None) -> AgentTurn:
+def _sending(message: Message | None, me: Situation) -> AgentTurn:
     """Return the turn of an agent that sends its message, if there is one."""
     if message is None:
         return AgentTurn(remark="there was no message to send")
-    return AgentTurn(message)
+    return AgentTurn(message, news=None if message.goal is None else me.news)  # it may yet say what it takes

@@ -36,6 +36,9 @@ class CoelaOptions(InWords):
     teammates: bool = Field(default=False, description="show the last known state and task of each team-mate")
     progress: bool = Field(default=False, description="show a sentence on how far the team is")
     pause: bool = Field(default=False, description="no message is proposed right after one was sent")
+    propose: Literal["always", "news"] = Field(
+        default="news", description="whether a message is proposed at every decision, or if something is new since"
+    )
     thinking: Literal["with", "before"] = Field(
         default="with", description="whether an agent reasons in the answer that chooses, or before, in one of its own"
     )
@@ -74,12 +77,14 @@ class CoelaOptions(InWords):
 
 
 #: Options that came with the original form, see ``CoelaOptions._as_ever``.
-_LATER = frozenset({"thinking", "report", "opening", "messages_shown", "full_hands", "unread", "blind_delivery"})
+_LATER = frozenset(
+    {"propose", "thinking", "report", "opening", "messages_shown", "full_hands", "unread", "blind_delivery"}
+)
 
 VARIANTS: dict[str, Variant] = {
     "reference": Variant(
         "calls as in the benchmark's code: perception of all in every step, every action translated by a mind",
-        {"perceive": "all", "translate": "mind", "listed": "abilities"},
+        {"perceive": "all", "translate": "mind", "listed": "abilities", "propose": "always"},
     ),
     "original": Variant(
         "with parts of the original CoELA: belief map, team-mates, progress, no message right after one",
@@ -89,6 +94,7 @@ VARIANTS: dict[str, Variant] = {
         "the original CoELA as in C-WAH: a report, lettered plans, thinking first, full hands deliver unasked",
         {
             **{"listed": "plans", "thinking": "before", "report": True, "opening": True, "messages_shown": 3},
+            **{"propose": "always"},
             **{"actions_kept": 10, "pause": True, "visibility": "simultaneous"},
             **{"full_hands": "deliver", "unread": "draw"},
         },

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -14,18 +14,19 @@ from typing import Any, TypeVar
 import numpy as np
 from pydantic import BaseModel, Field
 
-from teamworld.language import Action, ActionSchema, AgentId, Fact, GoalId, ParseError, plain
+from teamworld.errors import UserError
+from teamworld.language import Action, ActionSchema, AgentId, Entity, Fact, GoalId, ParseError, plain, plain_names
 from teamworld.methods.coela.lettered_plans import KEYWORD, SEND, letter, list_plans, plan_text, read_plan
 from teamworld.methods.coela.message_value import value_message
 from teamworld.methods.coela.options import CoelaOptions
 from teamworld.methods.coela.progress_report import report_progress
 from teamworld.methods.coela.rules import choose_step, find_news, nearest_plan
 from teamworld.methods.coela.situation import Situation
-from teamworld.methods.coela.told_facts import example_facts, list_predicates, read_fact, read_told
+from teamworld.methods.coela.told_facts import example_fact, list_predicates, read_fact, read_told
 from teamworld.methods.common.answers import Reasoned, meant
 from teamworld.methods.common.knowledge import AgentQuestion
 from teamworld.methods.contract import Message
-from teamworld.planning.action_parser import action_text, read_action
+from teamworld.planning.action_parser import action_text, read_action, read_written
 from teamworld.planning.candidates import CandidateStep, complete_action
 from teamworld.reasoning.contract import Sampling
 from teamworld.reasoning.prompts import plural
@@ -35,6 +36,9 @@ from teamworld.worlds.contract import WAIT, Domain, Option
 CWAH = Sampling(temperature=0.7, max_tokens=512, top_p=1.0)
 
 _KEYWORD = re.compile(r"(?:option\s*)?(?:#?\d{1,4}\s*[.):\-]\s*)?[^\w]*send[_ ]message(?![a-z])", re.IGNORECASE)
+#: An action in written form: its verb and what stands in its brackets.
+_WRITTEN = re.compile(r"(\w+)\s*\((.*)\)")
+_NAME = re.compile(r"\w+")
 _INSIDE = re.compile(r"(?<![a-z])send[_ ]message(?![a-z])", re.IGNORECASE)
 
 ModuleAnswer = TypeVar("ModuleAnswer", bound=BaseModel)
@@ -55,7 +59,9 @@ _THOUGHT = "the answer is the reasoning; the choice is asked for after it (CoELA
 class Proposal(Reasoned):
     """A message to the group, which may be sent or not."""
 
-    goal: GoalId | None = Field(default=None, description="id of the task that you say you take first, or null")
+    goal: GoalId | None = Field(
+        default=None, description="id of the task that you say you take first; null if none, or no message"
+    )
     message: str = Field(description="the message, or nothing if there is nothing to tell", max_length=1000)
     facts: tuple[str, ...] = Field(
         default=(), max_length=20, description="what the message tells of things, each in written form"
@@ -117,13 +123,13 @@ class ProposeMessage(CoelaQuestion[Proposal]):
     departures = MappingProxyType(dict.fromkeys(("world_rules", "abilities", "options"), _MODULE))
 
     @property
-    def examples(self) -> Sequence[str]:
-        """A fact that the agent could tell."""
-        return example_facts(self.me.known, self.domain)[:1]
+    def example(self) -> str | None:
+        """A fact that is news to the others; None where there is none."""
+        return example_fact(self.me.untold, self.domain)
 
     @property
     def predicates(self) -> Mapping[str, str]:
-        """What facts can say of a thing: each predicate, with its values."""
+        """What facts can say: each predicate, with its values."""
         return list_predicates(self.domain)
 
     def rule(self, rng: np.random.Generator) -> Proposal:
@@ -138,18 +144,39 @@ class ProposeMessage(CoelaQuestion[Proposal]):
         if answer.goal is not None and answer.goal not in self.me.all_goals:
             known = ", ".join(self.me.all_goals) or "none"
             return f"there is no task '{answer.goal[:80]}'; there are: {known}; or null"
-        for text in answer.facts:
-            try:
-                read_fact(text, self.domain)
-            except ParseError:
-                such = f", such as {' or '.join(self.examples)}" if self.examples else ""
-                forms, words = self.predicates, text.upper().split()
-                forms = {predicate: form for predicate, form in forms.items() if predicate in words} or forms
-                return (
-                    f"'{text[:80]}' in facts is no fact about a thing: write its name, then "
-                    f"{' or '.join(forms.values())}{such}; what has no such form stands in the message alone"
-                )
-        return None
+        return next((self._refuse_fact(text) for text in answer.facts if not self._can_state(text)), None)
+
+    def salvage(self, answer: Proposal) -> Proposal | None:
+        """The message without what are no facts, if its task is one."""
+        if answer.goal is not None and answer.goal not in self.me.all_goals:
+            return None
+        return answer.model_copy(update={"facts": tuple(filter(self._can_state, answer.facts))})
+
+    def _can_state(self, text: str) -> bool:
+        try:
+            read_fact(text, self.domain, self.me.spec.agents)
+        except ParseError:
+            return False
+        return True
+
+    def _refuse_fact(self, text: str) -> str:
+        """Return why a text is no fact, and what its subject can be said to be."""
+        words = text.strip("\"'` ").split()
+        forms = self.predicates
+        if words and (words[0] in self.me.spec.agents or words[0] in map(plain, self._subjects)):
+            named = [thing for thing in self._subjects if plain(thing) == words[0]]
+            forms = list_predicates(self.domain, named[0] if named else words[0])
+            forms = {predicate: form for predicate, form in forms.items() if predicate in text.upper().split()} or forms
+        such = f", such as {self.example}" if self.example is not None else ""
+        return (
+            f"'{text[:80]}' in facts is no fact: write the name of one thing or agent and one property of it, "
+            f"{' or '.join(forms.values()) or 'of which there is none'}{such}; what has no such form stands in the "
+            "message alone"
+        )
+
+    @property
+    def _subjects(self) -> Sequence[Entity]:
+        return list(dict.fromkeys(fact.subject for fact in self.me.known if isinstance(fact.subject, Entity)))
 
     def fallback(self) -> Proposal:
         """Nothing is proposed."""
@@ -202,6 +229,8 @@ class Choosing(CoelaQuestion[ModuleAnswer]):
     def note(self, option: Option) -> str:
         """Return what is known of an option: its task, its steps, and who in sight would be there first."""
         goal = f" for {option.goal}" if option.goal is not None else ""
+        takers = self.me.taken.get(option.goal or "", ())
+        goal += f" (taken by {', '.join(takers)})" if takers else ""
         nearer = self.me.nearer(option) if self.me.words.hands > 1 else None
         other = f" ({nearer} is nearer)" if nearer is not None else ""
         return f"{goal}, about {plural(option.steps, 'step')}{other}"
@@ -337,13 +366,28 @@ class ChooseAction(Choosing[Decided]):
             return f"no action is named: answer {self._expected}"
         if self.sends(answer) or self.options.translate == "mind":
             return None
-        action = self.read(answer)
-        if action is None or action == WAIT:
-            return None
-        verdict = self.view.check(action)
-        if verdict.ok:
-            return None
-        return f"{plain(action)} cannot start now: {plain(verdict.reason)}; answer {self._expected}"
+        refusal = self.refuse(answer)
+        return f"{refusal}; answer {self._expected}" if refusal else None
+
+    def refuse(self, answer: Decided) -> str:
+        """Return why the action of an answer cannot start now; empty where it can, or cannot be read."""
+        action, words = self.read(answer), plain_names(action_text(answer.action))
+        if action is not None:
+            verdict = self.view.check(action)
+            able = verdict.ok or action == WAIT
+            return "" if able else f"{plain(action)} cannot start now: {plain(verdict.reason)}"
+        schemas = {schema.verb: schema for schema in self.view.abilities}
+        written = _WRITTEN.fullmatch(words)
+        if written is None or written[1] not in schemas:
+            return ""
+        unseen = [name for name in map(plain, sorted(self.me.unseen, key=str)) if name in _NAME.findall(written[2])]
+        if unseen:
+            return f"{words} cannot start now: you have not seen {' and '.join(unseen)} yourself, go there first"
+        try:
+            read_written(words, schemas)
+        except UserError as error:
+            return f"{words} cannot start now: {error}"
+        return ""
 
     @property
     def _expected(self) -> str:
@@ -380,12 +424,12 @@ def served(me: Situation, action: Action) -> GoalId | None:
     return first if any(goal.id == first and goal.state == "open" for goal in view.goals) else None
 
 
-def read_facts(proposal: Proposal, domain: Domain) -> tuple[Fact, ...]:
+def read_facts(proposal: Proposal, domain: Domain, team: Collection[AgentId] = ()) -> tuple[Fact, ...]:
     """Return the facts of a proposal that the world's relations can state, each once."""
     facts = dict[Fact, None]()
     for text in proposal.facts:
         try:
-            facts[read_fact(text, domain)] = None
+            facts[read_fact(text, domain, team)] = None
         except ParseError:
             continue
     return tuple(facts)

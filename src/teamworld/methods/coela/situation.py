@@ -30,8 +30,10 @@ class Situation(AgentKnowledge):
     """What was said before ``said`` and is not shown word by word any more."""
     witnessed: Mapping[AgentId, tuple[Entity, ...]] = field(default_factory=dict)
     """For each teammate the things that matter to goals and that both of them saw."""
-    vain: Mapping[GoalId, int] = field(default_factory=dict)
+    lost: Mapping[GoalId, int] = field(default_factory=dict)
     """Steps spent on goals without success."""
+    vain: Mapping[GoalId, int] = field(default_factory=dict)
+    """The same, more or less: by how many steps goals count as farther."""
     gone: Mapping[Entity, tuple[Fact, int]] = field(default_factory=dict)
     """Things that it saw lie somewhere and has not found there since: where, and the step at which it noticed."""
     remark: str = ""
@@ -52,7 +54,9 @@ class Situation(AgentKnowledge):
 
     def describe_goal(self, goal: Goal) -> str:
         """Return how a goal stands by what it knows and was told, in a line."""
-        return self.domain.describe_goal(goal, self.agent, self.known)
+        line = self.domain.describe_goal(goal, self.agent, self.known)
+        is_out_of_reach = goal.thing in self.unseen and goal.id not in self.trips
+        return f"{line}; you were only told of {plain(goal.thing)}: go and see it first" if is_out_of_reach else line
 
     @cached_property
     def _options(self) -> Sequence[Option]:
@@ -99,7 +103,31 @@ class Situation(AgentKnowledge):
     @cached_property
     def known(self) -> Facts:
         """What it has seen, and what it was told since."""
-        return self.view.known if self.is_shared else believed(self.view, self.domain, self.lines)
+        return self.view.known if self.is_shared else believed(self.view, self.domain, self.lines, self.spec.agents)
+
+    @cached_property
+    def unseen(self) -> frozenset[Entity]:
+        """The things that it was only told of."""
+        own = {fact.subject for fact in self.view.known}
+        return frozenset(
+            fact.subject for fact in self.known if isinstance(fact.subject, Entity) and fact.subject not in own
+        )
+
+    @cached_property
+    def untold(self) -> Sequence[Fact]:
+        """What it knows of the things of open goals and nobody has told, in the order of the world."""
+        told = {fact for line in self.lines for fact in read_told(line.text, self.domain)}
+        things = {goal.thing for goal in self.goals}
+        return [fact for fact in self.known if fact.subject in things and fact not in told]
+
+    @cached_property
+    def news(self) -> tuple[object, ...]:
+        """What a message could tell: as long as it stays the same, there is nothing new."""
+        facts = frozenset(fact for fact in self.known if isinstance(fact.subject, Entity))
+        heard = [(line.step, line.sender) for line in self.lines if line.sender != self.agent]
+        newest = max((step for step, _ in heard), default=0)
+        last = frozenset(line for line in heard if line[0] == newest)
+        return facts, last, tuple(self.intents.items()), tuple(self.lost.items())
 
     @property
     def told_facts(self) -> Sequence[str]:

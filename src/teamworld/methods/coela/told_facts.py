@@ -9,15 +9,29 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final, TypeAlias
 
-from teamworld.language import Entity, Fact, Facts, ParseError, Relation, Term, parse_fact, plain, written_names
+from teamworld.language import (
+    AgentId,
+    Entity,
+    Fact,
+    Facts,
+    ParseError,
+    Relation,
+    Term,
+    parse_fact,
+    plain,
+    written_names,
+)
 from teamworld.language.rules import IN_HAND, WHERE, Schema
 from teamworld.methods.common.knowledge import Line
+from teamworld.planning.fetch import wanted_kind
 from teamworld.planning.goals import are_possible
 from teamworld.planning.vocabulary import Vocabulary
 from teamworld.worlds.contract import Domain, View
 
-#: What is said of one aspect of a thing, and when: the thing, and the predicate or that it is about its place.
-Reports: TypeAlias = Mapping[tuple[Entity, str], tuple[int, tuple[Fact, ...]]]
+#: A thing or an agent, and the predicate of a fact about it, or that it is about its place.
+Aspect: TypeAlias = tuple[Entity | AgentId, str]
+#: What is said of an aspect, and when.
+Reports: TypeAlias = Mapping[Aspect, tuple[int, tuple[Fact, ...]]]
 #: How messages of rules, and facts beside words, begin to state facts (``Message.whole``).
 _STATED: Final = re.compile(r"(?:I know|Facts): ")
 _END: Final = re.compile(r"\.(?:\s|$)")
@@ -25,17 +39,24 @@ _QUOTES: Final = re.compile("[\"'`]")
 _AT_PLACE: Final = "at"
 #: What lies in a room or a container: seen where the room was searched, or the container stands open.
 _WITHIN: Final = "within"
+#: Roles of relations about agents of which others can be told; what is in whose hands is left to be seen.
+_OF_AGENTS: Final = ("", "at")
+#: Roles of relations that a map shows better.
+_MAPPED: Final = ("position", "near", "map")
 #: Values that are shown of a predicate.
 _SHOWN: Final = 3
 
 
-def read_told(text: str, domain: Domain) -> tuple[Fact, ...]:
-    """Return the facts about things that a message states after ``I know:`` or ``Facts:``; the rest is for readers."""
-    return _read_told(text, tuple(domain.relations))
+def read_told(text: str, domain: Domain, team: Iterable[AgentId] = ()) -> tuple[Fact, ...]:
+    """Return the facts that a message states after ``I know:`` or ``Facts:``; the rest is for readers.
+
+    Facts are about things, or about agents of a team.
+    """
+    return _read_told(text, tuple(domain.relations), tuple(team))
 
 
 @lru_cache(maxsize=4096)
-def _read_told(text: str, relations: tuple[Relation, ...]) -> tuple[Fact, ...]:
+def _read_told(text: str, relations: tuple[Relation, ...], team: tuple[AgentId, ...]) -> tuple[Fact, ...]:
     schema, facts = _schema(relations), dict[Fact, None]()
     for part in _STATED.split(text)[1:]:
         end = _END.search(part)
@@ -44,7 +65,7 @@ def _read_told(text: str, relations: tuple[Relation, ...]) -> tuple[Fact, ...]:
                 fact = parse_fact(written_names(statement.strip(), schema.kinds))
             except ParseError:
                 continue
-            if isinstance(fact.subject, Entity) and schema.statable(fact):
+            if _can_be_told(fact, schema, team):
                 facts[fact] = None
     return tuple(facts)
 
@@ -54,60 +75,74 @@ def _schema(relations: tuple[Relation, ...]) -> Schema:
     return Schema(relations)
 
 
-def read_fact(text: str, domain: Domain) -> Fact:
+def _can_be_told(fact: Fact, schema: Schema, team: Collection[AgentId]) -> bool:
+    relation = schema.of(fact)
+    if relation is None or not schema.statable(fact):
+        return False
+    return isinstance(fact.subject, Entity) or (fact.subject in team and relation.role in _OF_AGENTS)
+
+
+def read_fact(text: str, domain: Domain, team: Collection[AgentId] = ()) -> Fact:
     """Return the fact of an answer: names plain or exact, in quotes or not, the predicate in any case.
 
     Raises:
-        ParseError: It is none that this world can state about a thing.
+        ParseError: It is none that this world can state about a thing or an agent of the team.
     """
     schema = _schema(tuple(domain.relations))
     words = written_names(_QUOTES.sub("", text).strip(" \t\r\n.;"), schema.kinds)
     predicates = sorted(schema.predicates, key=len, reverse=True)
     known = re.compile(rf"\s({'|'.join(map(re.escape, predicates))})\s", re.IGNORECASE)
     fact = parse_fact(known.sub(lambda match: match[0].upper(), words, count=1) if predicates else words)
-    if not isinstance(fact.subject, Entity) or not schema.statable(fact):
-        raise ParseError("fact", 1, 1, text, ("a fact about a thing that this world can state",))
+    if not _can_be_told(fact, schema, team):
+        raise ParseError("fact", 1, 1, text, ("a fact about a thing or an agent that this world can state",))
     return fact
 
 
-def example_facts(facts: Iterable[Fact], domain: Domain) -> tuple[str, ...]:
-    """Return facts about things that an agent knows, in plain names, one of each predicate that no map shows."""
-    schema, examples = _schema(tuple(domain.relations)), dict[str, str]()
+def example_fact(facts: Iterable[Fact], domain: Domain) -> str | None:
+    """Return the first of some facts about things that no map shows, in plain names; None where there is none."""
+    schema = _schema(tuple(domain.relations))
     for fact in facts:
         relation = schema.of(fact) if isinstance(fact.subject, Entity) else None
-        if relation is not None and relation.role not in ("position", "near", "map") and schema.statable(fact):
-            examples.setdefault(fact.predicate, plain(fact))
-    return tuple(examples.values())
+        if relation is not None and relation.role not in _MAPPED and schema.statable(fact):
+            return plain(fact)
+    return None
 
 
-def list_predicates(domain: Domain) -> Mapping[str, str]:
-    """Return what facts about things can say: each predicate, as it is written with its values."""
+def list_predicates(domain: Domain, subject: Entity | AgentId | None = None) -> Mapping[str, str]:
+    """Return what facts can say: each predicate, as it is written with its values.
+
+    Args:
+        domain: The rules of the world.
+        subject: About what; None: any thing or agent.
+    """
+    kind = subject.kind if isinstance(subject, Entity) else None if subject is None else "agent"
     values: dict[str, dict[str, None]] = {}
     for relation in domain.relations:
-        if relation.subject != "agent" and relation.role not in ("position", "near", "map"):
+        hidden = relation.role not in _OF_AGENTS if relation.subject == "agent" else relation.role in _MAPPED
+        if not hidden and kind in (None, relation.subject) and relation.values != ("agent",):
             values.setdefault(relation.predicate, {}).update(dict.fromkeys(relation.values))
     return {
-        predicate: f"{predicate} {'/'.join('(x, y)' if value == 'cell' else value for value in [*choices][:_SHOWN])}"
-        + ("/..." if len(choices) > _SHOWN else "")
+        predicate: f"{predicate} {'/'.join([*choices][:_SHOWN])}" + ("/..." if len(choices) > _SHOWN else "")
         for predicate, choices in values.items()
     }
 
 
-def believed(view: View, domain: Domain, lines: Iterable[Line]) -> Facts:
+def believed(view: View, domain: Domain, lines: Iterable[Line], team: Iterable[AgentId] = ()) -> Facts:
     """Return what an agent has seen and, of what it has not seen since, what others told.
 
     A message may say anything. What the rules of the world cannot state is passed over, and so are things of which
     the rules can make nothing: a place in a wall, a number too large. That a place was searched stands beside what the
     agent has seen of it. A thing has one place: it is not where the agent has looked since, nor where it lay before
-    somebody took it.
+    somebody took it. Of agents of the team other than itself it believes what was told of them too.
     """
-    news = _news(view, domain, _reports(view, domain, lines))
+    others = tuple(agent for agent in team if agent != view.agent)
+    news = _news(view, domain, _reports(view, domain, lines, others))
     if not news:
         return view.known
     merged = _merge(view, news)
     if are_possible(merged, view, domain):
         return merged
-    possible: dict[tuple[Entity, str], tuple[int, tuple[Fact, ...]]] = {}
+    possible: dict[Aspect, tuple[int, tuple[Fact, ...]]] = {}
     for thing in dict.fromkeys(subject for subject, _ in news):
         report = {about: facts for about, facts in news.items() if about[0] == thing}
         if are_possible(_merge(view, possible | report), view, domain):
@@ -115,22 +150,22 @@ def believed(view: View, domain: Domain, lines: Iterable[Line]) -> Facts:
     return _merge(view, possible) if possible else view.known
 
 
-def _reports(view: View, domain: Domain, lines: Iterable[Line]) -> Reports:
-    reports: dict[tuple[Entity, str], tuple[int, tuple[Fact, ...]]] = {}
+def _reports(view: View, domain: Domain, lines: Iterable[Line], team: Iterable[AgentId]) -> Reports:
+    reports: dict[Aspect, tuple[int, tuple[Fact, ...]]] = {}
     for line in lines:
-        about: dict[tuple[Entity, str], list[Fact]] = {}
-        for fact in read_told(line.text, domain) if line.sender != view.agent else ():
-            if isinstance(fact.subject, Entity):
-                about.setdefault((fact.subject, _aspect(fact)), []).append(fact)
+        about: dict[Aspect, list[Fact]] = {}
+        for fact in read_told(line.text, domain, team) if line.sender != view.agent else ():
+            about.setdefault((fact.subject, _aspect(fact)), []).append(fact)
         reports |= {aspect: (line.step, tuple(facts)) for aspect, facts in about.items()}
     return reports
 
 
 def _news(view: View, domain: Domain, reports: Reports) -> Reports:
-    """Return the reports of what the agent does not see and has not seen since."""
+    """Return the reports of what the agent does not see and has not seen since; what is done lies nowhere."""
     if not reports:
         return {}
     words = Vocabulary(domain.relations)
+    over = {goal.thing for goal in view.goals if goal.state != "open" and wanted_kind(goal) is None}
     last: dict[tuple[Term, str], float] = {}
     in_sight = ((fact, math.inf) for fact in view.facts)
     for fact, step in chain(((fact, view.recall.seen.get(fact, 0)) for fact in view.recall), in_sight):
@@ -141,7 +176,9 @@ def _news(view: View, domain: Domain, reports: Reports) -> Reports:
             abouts.append((fact.subject, _WITHIN))
         last |= {about: max(step, last.get(about, 0)) for about in abouts}
 
-    def is_news(about: tuple[Entity, str], report: tuple[int, tuple[Fact, ...]]) -> bool:
+    def is_news(about: Aspect, report: tuple[int, tuple[Fact, ...]]) -> bool:
+        if about[1] == _AT_PLACE and about[0] in over:
+            return False
         looked = (last.get((fact.value, _WITHIN), -1) for fact in report[1] if fact.predicate in within)
         return report[0] > max(last.get(about, -1), *looked, -1)
 
@@ -159,7 +196,7 @@ def _aspect(fact: Fact) -> str:
 
 
 def _merge(view: View, news: Reports) -> Facts:
-    stated: Collection[tuple[Entity | str, str]] = news.keys()
+    stated: Collection[Aspect] = news.keys()
     own = tuple(
         fact
         for fact in view.known

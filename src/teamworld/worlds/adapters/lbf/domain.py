@@ -128,7 +128,9 @@ class LbfDomain(Describer[ForagingState]):
         """Return what a forager can do."""
         state = self.read(facts)
         foods = tuple(self.field.food(cell) for cell in state.foods)
-        return skills.list_schemas(self.field, foods, tuple(Entity("area", area) for area in state.unseen))
+        return skills.list_schemas(
+            self.field, foods, tuple(Entity("area", area) for area in state.unseen), len(self.agents)
+        )
 
     def list_candidates(self, agent: AgentId, state: ForagingState) -> Iterator[tuple[Action, GoalId | None]]:
         """Yield loading each food, searching each area, waiting."""
@@ -265,4 +267,4 @@ class LbfDomain(Describer[ForagingState]):
         def steps() -> int:
             return self.estimate_steps(agent, self._load(cell), facts)
 
-        return tell_goal(goal, state.foods[cell], self.agents, state, steps)
+        return tell_goal(goal, state.foods[cell], agent, self.agents, state, steps)

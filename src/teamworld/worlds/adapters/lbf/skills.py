@@ -25,32 +25,39 @@ MEASURES: Final[Measures] = {
 
 
 @lru_cache(maxsize=1024)  # asked for at every check of an action
-def list_schemas(field: Field, foods: tuple[Entity, ...], areas: tuple[Entity, ...]) -> tuple[ActionSchema, ...]:
-    """Return what a forager can do, with the food and the areas that it knows of."""
+def list_schemas(
+    field: Field, foods: tuple[Entity, ...], areas: tuple[Entity, ...], turns: int
+) -> tuple[ActionSchema, ...]:
+    """Return what a forager of so many can do, with the food and the areas that it knows of."""
     size, middle = field.size, (field.size[0] // 2, field.size[1] // 2)
     load = ActionSchema(
         "load",
         (Param("food", "entity", foods), Param("patience", "count", low=1, high=99, default=PATIENCE)),
-        "Go beside the food and load it as soon as the levels of the foragers beside it add up to its level; patience "
-        "is for how many steps to wait for them.",
-        "The food is known, and not loaded yet.",
+        "Go to the nearest free side of the food and load it as soon as the levels of the foragers beside it add up to "
+        "its level; fails after patience steps in a row without a move.",
+        "You have seen the food, and it is not loaded yet.",
         Action("load", (field.food(middle),)),
     )
     go = ActionSchema(
         "go",
         (Param("place", "cell", size=size),),
-        "Walk to a cell, around food and foragers.",
-        "No food is there.",
+        f"Walk to a cell, around food and foragers; fails after {_longest_stop(turns)} steps in a row without a move.",
+        "No food is there, and no forager stays there.",
         Action("go", (middle,)),
     )
     search = ActionSchema(
         "search",
         (Param("area", "entity", areas),),
         "Walk until all cells of the area were seen.",
-        "It is not searched yet.",
+        "You have not seen all of it.",
         Action("search", (Entity("area", field.area(middle)),)),
     )
     return load, *(() if field.is_observed else (search,)), go, *COMMON_SCHEMAS  # fmt: skip
+
+
+def _longest_stop(turns: int) -> int:
+    """Return the steps in a row without a move after which a walk of one of so many foragers fails."""
+    return 4 + 3 * turns
 
 
 def thing_of(action: Action) -> Entity:
@@ -123,6 +130,6 @@ def judge(agent: AgentId, skill: MacroAction, after: ForagingState, field: Field
         return DONE
     return (
         Result("failed", f"no_way: not a step on for {skill.stuck} steps", "spatial")
-        if skill.stuck >= 4 + 3 * turns
+        if skill.stuck >= _longest_stop(turns)
         else RUNNING
     )

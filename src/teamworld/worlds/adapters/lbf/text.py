@@ -26,9 +26,11 @@ def tell_rules(field: Field) -> str:
     sight = (
         "You see all of it."
         if field.is_observed
-        else f"You see {count(field.sight, 'cell')} in each direction and remember the rest; foragers move on, food is "
-        f"loaded. Areas are squares of {side} x {side} cells; one is searched when all its cells were seen. "
-        "A forager of unknown level counts as level 1."
+        else f"You see {count(field.sight, 'cell')} in each direction; from the first {count(field.sight, 'row')} "
+        f"foragers down to row {2 * field.sight}, and likewise with columns. What you saw earlier is remembered and "
+        "may be out of date. You can load only food that you have seen yourself: go near what you were told of first. "
+        f"Nobody knows how much food there is. Areas are squares of {side} x {side} cells; the steps of a search are "
+        "those to its next cell. A forager of unknown level counts as level 1."
     )
     return (
         f"The field has cells (row, column), rows 0 to {rows - 1} from the top, columns 0 to {columns - 1}. {sight} A "
@@ -39,12 +41,15 @@ def tell_rules(field: Field) -> str:
     )
 
 
-def tell_goal(goal: Goal, food: Food, agents: Sequence[AgentId], state: ForagingState, steps: Callable[[], int]) -> str:
+def tell_goal(
+    goal: Goal, food: Food, agent: AgentId, agents: Sequence[AgentId], state: ForagingState, steps: Callable[[], int]
+) -> str:
     """Return how a goal stands for a forager, in a line.
 
     Args:
         goal: The goal as it stands.
         food: What is to be loaded.
+        agent: The forager.
         agents: The team.
         state: What is known.
         steps: Returns the estimated steps until the agent has loaded it.
@@ -53,12 +58,15 @@ def tell_goal(goal: Goal, food: Food, agents: Sequence[AgentId], state: Foraging
         return goal.state
     who = "one forager is enough"
     if goal.quorum > 1:
+        own = state.levels.get(agent, 1)
+        lacks = food.level - own
+        first = f"takes your level {own} and {lacks} more at once" if lacks > 0 else f"your level {own} is enough alone"
         most = f", at most {goal.capacity} are of use" if goal.capacity > goal.quorum else ""
-        who = f"takes {goal.quorum} foragers at once{most}"
-    parts = [f"{plain(goal.thing)} of level {food.level}", who, f"worth {food.level}"]
+        who = f"{first}; {goal.quorum} foragers if they are the weakest{most}"
+    parts = [f"{plain(goal.thing)} of level {food.level}", who]
     if sum(state.levels.get(agent, food.level) for agent in agents) < food.level:
         parts.append("cannot be done: the levels of all foragers add up to less")
-    return "; ".join((*parts, f"{count(steps(), 'step')} for you to get there and load it"))
+    return "; ".join((*parts, f"{count(steps(), 'step')} to go and load it"))
 
 
 def describe(
@@ -83,17 +91,20 @@ def describe(
         if not food.loaded:
             way = count(steps(Action("load", (name, 1))), "step")
             seen = ages.seen(name, "AT", "LEVEL", "STATE")
-            yield f"{plain(name)} of level {food.level} at {show(cell)}: {way} for you to get there and load it{seen}."
+            yield f"{plain(name)} of level {food.level} at {show(cell)}: {way} to go and load it{seen}."
     loaded = [f"{plain(field.food(cell))} of level {food.level}" for cell, food in state.foods.items() if food.loaded]
     if loaded:
         yield f"Loaded: {listed(loaded)}."
     for number, cell in state.unseen.items():
         area = Entity("area", number)
         way = count(steps(Action("search", (area,))), "step")
-        yield f"{plain(area)} is not searched yet: {way} to its next cell {show(cell)}."
+        yield f"You have not seen all of {plain(area)}: {way} to its next cell {show(cell)}."
 
 
 def _forager(agent: AgentId, state: ForagingState) -> str:
     cell, level = state.at.get(agent), state.levels.get(agent)
-    where = "somewhere, you do not know where" if cell is None else f"at {show(cell)}"
+    if cell is not None:
+        where = f"at {show(cell)}"
+    else:
+        where = "not seen yet" if level is None else "no longer where you saw it"
     return f"of {'unknown level' if level is None else f'level {level}'}, {where}"

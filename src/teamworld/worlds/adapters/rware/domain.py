@@ -195,7 +195,7 @@ class RwareDomain(Describer[WarehouseState]):
             must_deliver = state.order_of(holds) is not None
             return [Plan((Action("deliver"), *back) if must_deliver else back, name)]
         at = state.at.get(agent, (0, 0))
-        racks = sorted(state.unseen, key=lambda rack: (grid.distance(at, state.unseen[rack]), rack))
+        racks = sorted(state.unseen, key=lambda rack: (min(grid.distance(at, end) for end in state.unseen[rack]), rack))
         return [
             *(Plan((Action("search", (Entity("rack", rack),)),), name) for rack in racks),
             Plan((WAIT, WAIT, WAIT), name),
@@ -269,8 +269,12 @@ class RwareDomain(Describer[WarehouseState]):
             return max(1, first)
         if action.verb in ("wait", "talk") or agent not in state.at or not self.check_form(agent, action, facts).ok:
             return 1
-        length = len(self.floor.racks[0]) // 2 if action.verb == "search" else 0
-        return grid.distance(state.at[agent], self._end(agent, action, state)) + TURNS + length
+        end = self._end(agent, action, state)
+        on = 0
+        if action.verb == "search":
+            ends = state.unseen.get(skills.thing_of(action).id, ())
+            on = max((grid.distance(end, other) for other in ends), default=0)
+        return grid.distance(state.at[agent], end) + on + TURNS
 
     # ---- what agents do
 

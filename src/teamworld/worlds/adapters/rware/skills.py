@@ -49,7 +49,7 @@ def list_schemas(floor: FloorPlan, shelves: tuple[Entity, ...], racks: tuple[Ent
     )
     go = ActionSchema(
         "go", (Param("place", "cell", size=floor.size),), "Go to a cell, under shelves too unless you carry one.",
-        "You carry nothing, or no shelf is there.", Action("go", ((0, 0),)),
+        "You carry nothing, or it is no other shelf's slot.", Action("go", ((0, 0),)),
     )
     return fetch, deliver, put_back, search, go, *COMMON_SCHEMAS
     # fmt: on
@@ -71,7 +71,8 @@ def list_ends(agent: AgentId, action: Action, state: WarehouseState, floor: Floo
         return (state.held[agent],) if agent in state.held else ()
     if action.verb == "search":
         rack = thing_of(action).id
-        return (state.unseen[rack],) if rack in state.unseen else ()
+        at = state.at.get(agent, (0, 0))
+        return tuple(sorted(state.unseen.get(rack, ()), key=lambda slot: (grid.distance(at, slot), slot))[:1])
     place = action.args[0]
     return (place,) if isinstance(place, tuple) else (floor.slot(thing_of(action)),)
 

@@ -18,7 +18,7 @@ RELATIONS = (
     Relation("SHELF", "order", ("shelf",)),
     Relation("STATE", "order", ("pending", "open", "fetched")),
     Relation("DELIVERED", "order", ("yes",)),
-    Relation("UNSEEN", "rack", ("cell",), role="map"),
+    Relation("UNSEEN", "rack", ("cell",), max_values=2, role="map"),
 )
 #: The package's directions, in its order.
 FACINGS = ("north", "south", "west", "east")
@@ -43,8 +43,8 @@ class WarehouseState:
     held: Mapping[AgentId, Cell]
     """The slot of the shelf that a robot carries."""
     orders: Mapping[int, Order]
-    unseen: Mapping[int, Cell] = field(default_factory=dict)
-    """In beliefs: racks to be looked at, each with the slot to look at first."""
+    unseen: Mapping[int, tuple[Cell, ...]] = field(default_factory=dict)
+    """In beliefs: racks to be looked at, each with the slots to look at first and last."""
 
     def order_of(self, slot: Cell | None) -> int | None:
         """Return the number of the undelivered order of a shelf; None if there is none."""
@@ -81,14 +81,16 @@ class FloorPlan:
         span = range(-self.reach, self.reach + 1)
         return tuple((at[0] + down, at[1] + right) for down in span for right in span)
 
-    def list_unseen(self, recent: Collection[object], at: Cell) -> dict[int, Cell]:
-        """Return the racks with slots that were not seen of late, each with the nearest of these."""
+    def list_unseen(self, recent: Collection[object], at: Cell) -> dict[int, tuple[Cell, ...]]:
+        """Return the racks with slots that were not seen of late, each with the nearest and the farthest from it."""
         unseen = {number: [slot for slot in rack if slot not in recent] for number, rack in enumerate(self.racks)}
-        return {
-            number: min(slots, key=lambda slot: (grid.distance(at, slot), slot))
-            for number, slots in unseen.items()
-            if slots
-        }
+        return {number: _list_ends(slots, at) for number, slots in unseen.items() if slots}
+
+
+def _list_ends(slots: Collection[Cell], at: Cell) -> tuple[Cell, ...]:
+    near = min(slots, key=lambda slot: (grid.distance(at, slot), slot))
+    far = max(slots, key=lambda slot: (grid.distance(near, slot), slot))
+    return tuple(dict.fromkeys((near, far)))
 
 
 def find_racks(slots: Collection[Cell], size: Cell) -> tuple[tuple[Cell, ...], ...]:
@@ -118,8 +120,8 @@ def list_facts(state: WarehouseState, floor: FloorPlan) -> Iterator[Fact]:
         yield Fact(name, "STATE", order.state)
         if order.delivered:
             yield Fact(name, "DELIVERED", "yes")
-    for rack, cell in state.unseen.items():
-        yield Fact(Entity("rack", rack), "UNSEEN", cell)
+    for rack, ends in state.unseen.items():
+        yield from (Fact(Entity("rack", rack), "UNSEEN", cell) for cell in ends)
 
 
 def read_state(facts: Facts, floor: FloorPlan) -> WarehouseState:
@@ -132,7 +134,7 @@ def read_state(facts: Facts, floor: FloorPlan) -> WarehouseState:
     facing: dict[AgentId, str] = {}
     held: dict[AgentId, Cell] = {}
     orders: dict[int, Order] = {}
-    unseen: dict[int, Cell] = {}
+    unseen: dict[int, tuple[Cell, ...]] = {}
     for fact in facts:
         subject, value = fact.subject, fact.value
         if fact.predicate in ("AT", "UNSEEN") and not (is_cell(value) and grid.is_inside(value, floor.size)):
@@ -147,7 +149,7 @@ def read_state(facts: Facts, floor: FloorPlan) -> WarehouseState:
             elif fact.predicate == "HOLD" and isinstance(value, Entity):
                 held[subject] = floor.slot(value)
         elif subject.kind == "rack" and is_cell(value) and subject.id < len(floor.racks):
-            unseen[subject.id] = value
+            unseen[subject.id] = (*unseen.get(subject.id, ()), value)
         elif subject.kind == "order":
             order = orders.get(subject.id, Order(None))
             if fact.predicate == "SHELF" and isinstance(value, Entity):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from teamworld.language import Action, AgentId, Entity, plain, show
 from teamworld.worlds.adapters import grid
 from teamworld.worlds.adapters.rware.state import FloorPlan, Order, WarehouseState
-from teamworld.worlds.base.ages import Ages
+from teamworld.worlds.base.ages import Ages, ago
 from teamworld.worlds.base.words import count, listed
 from teamworld.worlds.contract import Goal, View
 
@@ -21,8 +21,9 @@ def tell_task(orders: int, horizon: int) -> str:
     """Return the mission and what counts."""
     return (
         f"Deliver {count(orders, 'order')} within {count(horizon, 'step')}, and as soon as you can. An order asks for "
-        "a shelf: it is delivered when a robot has carried the shelf to a goal, and counts 1 point for the team. Then "
-        "the shelf must go back into its slot, so that the robot can take another one."
+        "a shelf: it is delivered when a robot has carried the shelf to a goal, and counts 1 point for the team. The "
+        "task ends there. Putting the shelf back into its slot, which must come before another shelf, and searching "
+        "racks is what robots without a task do."
     )
 
 
@@ -38,7 +39,7 @@ def tell_rules(floor: FloorPlan) -> str:
         f"Your sensor shows {count(floor.reach, 'cell')} in each direction: robots, and which shelves are ordered. "
         "When an order is delivered, another shelf is ordered, so a rack is to be searched again after "
         f"{STALE_PER_RACK * len(floor.racks)} steps. Steps are estimated as the way with nothing in between, and "
-        f"{TURNS} more for turns and lifting; of a search {len(floor.racks[0]) // 2} more."
+        f"{TURNS} more for turns and lifting; of a search, to the nearest shelf and on to the farthest."
     )
 
 
@@ -61,9 +62,7 @@ def tell_goal(goal: Goal, order: Order | None, agent: AgentId, state: WarehouseS
         parts.append("you carry it" if holder == agent else f"{holder} carries it")
     elif at is not None:
         fetch, bring = grid.distance(at, order.slot) + TURNS, far + TURNS
-        parts.append(
-            f"in its slot {show(order.slot)}: {count(fetch, 'step')} for you to fetch it, then {bring} to bring it"
-        )
+        parts.append(f"slot {show(order.slot)}: {count(fetch, 'step')} for you to fetch it, then {bring} to bring it")
     holds = state.held.get(agent)
     if holds is not None and holds != order.slot:
         first = "put back" if state.order_of(holds) is None else "deliver"
@@ -87,44 +86,50 @@ def describe(
     yield f"You are {agent}, a {view.kind} {_robot(agent, state, floor)}."
     here = state.at.get(agent)
     if here is not None:
-        goals = [f"{show(goal)} {grid.distance(here, goal)}" for goal in floor.goals]
-        yield f"Cells from you to the goals: {', '.join(goals)}."
+        goals = [f"{count(grid.distance(here, goal), 'cell')} to {show(goal)}" for goal in floor.goals]
+        yield f"Distance to the goals: {', '.join(goals)}."
     for other in agents:
         if other != agent:
-            yield f"{other}, {_robot(other, state, floor)}{ages.seen(other, 'AT', 'FACING', 'HOLD')}."
+            age = ages.of(other, "AT", "FACING", "HOLD")
+            yield f"{other}, {_robot(other, state, floor, age)}."
     for number, order in state.orders.items():
         name = Entity("order", number)
         if not order.delivered:
-            yield f"{plain(name)}: {_order(order, floor, steps)}{ages.seen(name, 'SHELF', 'STATE')}."
+            yield f"{plain(name)}: {_order(order, floor, steps, ages.of(name, 'SHELF', 'STATE'))}."
     delivered = [
         plain(Entity("order", number)) + ("" if order.slot is None else f" ({plain(floor.shelf(order.slot))})")
         for number, order in state.orders.items()
         if order.delivered
     ]
     if delivered:
-        yield f"Delivered: {listed(delivered)}."
-    for number, slot in state.unseen.items():
+        yield f"Delivered, as far as you know, {len(delivered)} of {floor.orders}: {listed(delivered)}."
+    for number, ends in state.unseen.items():
         rack = Entity("rack", number)
         way = count(steps(Action("search", (rack,))), "step")
-        yield f"{plain(rack)} is to be searched, next at {show(slot)}: {way}."
+        where = f" from {show(ends[0])} to {show(ends[1])}" if len(ends) > 1 else f" at {show(ends[0])}"
+        yield f"{plain(rack)} is to be searched{where}: {way}."
 
 
-def _order(order: Order, floor: FloorPlan, steps: Callable[[Action], int]) -> str:
+def _order(order: Order, floor: FloorPlan, steps: Callable[[Action], int], age: int) -> str:
+    """Return where the shelf of an order is, as it was seen so many steps ago."""
     if order.slot is None:
         return f"its shelf is not known, {order.state}"
     shelf = floor.shelf(order.slot)
     where = f"{plain(shelf)} of slot {show(order.slot)}"
     if order.state != "open":
-        return f"{where}, {order.state}"
-    return f"{where}, in its slot: {count(steps(Action('fetch', (shelf,))), 'step')} to fetch it"
+        return f"{where}, {order.state}{f' (seen {ago(age)})' if age else ''}"
+    seen = f" {ago(age)}{', may be gone by now' if age > STALE_PER_RACK * len(floor.racks) else ''}" if age else ""
+    return f"{where}, in its slot{seen}: {count(steps(Action('fetch', (shelf,))), 'step')} to fetch it"
 
 
-def _robot(agent: AgentId, state: WarehouseState, floor: FloorPlan) -> str:
+def _robot(agent: AgentId, state: WarehouseState, floor: FloorPlan, age: int = 0) -> str:
+    """Return where a robot is and what it carries, as it was seen so many steps ago."""
     slot, cell = state.held.get(agent), state.at.get(agent)
     carries = "carrying nothing"
     if slot is not None:
         ordered = "ordered" if state.order_of(slot) is not None else "not ordered any more"
         carries = f"carrying {plain(floor.shelf(slot))} of slot {show(slot)}, {ordered}"
     if cell is None:
-        return f"you do not know where{'' if slot is None else f', {carries}'}"
-    return f"at {show(cell)} facing {state.facing[agent]}, {carries}"
+        where = f"last seen {ago(age)}, no longer there" if age else "not seen yet"
+        return f"{where}{'' if slot is None else f', {carries}'}"
+    return f"at {show(cell)} facing {state.facing[agent]}, {carries}{f' (seen {ago(age)})' if age else ''}"

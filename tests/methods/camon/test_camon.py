@@ -185,7 +185,7 @@ def test_the_word_of_a_leader_stays_with_whom_it_was_told_and_with_who_said_it(o
     sent = [event for event in of(episode.events, MessageSent) if event.act == "reject"]
     for agent, other in (("agent_0", "agent_1"), ("agent_1", "agent_0")):
         step = next(event.step for event in sent if event.recipients == (agent,))
-        for reader, line in ((agent, f"{other} to {agent}"), (other, f"you to {agent}")):
+        for reader, line in ((agent, f"{other} to you"), (other, f"you to {agent}")):
             later = [heard for heard in asked if heard.respondent == reader and heard.kind in OWN and heard.t > step]
             assert later
             assert f"- Step {step}, {line}: «Not there.»" in later[0].prompt
@@ -199,6 +199,39 @@ def test_a_proposal_is_read_in_its_review_and_afterwards_by_both_in_what_was_sai
     assert "## What was said\nNothing." in reviews[0]
     again = [heard for heard in asked if heard.kind == "camon.propose" and heard.respondent == "agent_1"]
     assert "you to agent_0: «I propose wait(). The table is in room 1.»" in again[1].prompt
+
+
+@pytest.mark.parametrize(
+    ("review", "by_proposer", "by_leader"),
+    [
+        (Review(decision="ACCEPT"), ", accepted", ", accepted"),
+        (
+            Review(decision="REJECT", action="go((4, 4))"),
+            ", changed by agent_0 to go((4, 4))",
+            ", changed by you to go((4, 4))",
+        ),
+    ],
+    ids=["accepted", "changed"],
+)
+def test_both_read_later_what_a_leader_made_of_a_proposal(review: Review, by_proposer: str, by_leader: str) -> None:
+    _, asked = played("camon", {Propose: Proposal(action="go((0, 0))"), ReviewProposal: review}, LONG)
+    later = [heard for heard in asked if heard.kind in OWN and heard.t]
+    proposer = next(heard for heard in later if heard.respondent == "agent_1")
+    leader = next(heard for heard in later if heard.respondent == "agent_0")
+    assert f"- Step 0, you to agent_0: «I propose go((0, 0)).»{by_proposer}\n" in proposer.prompt
+    assert f"- Step 0, agent_1 to you: «I propose go((0, 0)).»{by_leader}\n" in leader.prompt
+
+
+def test_the_record_tells_who_accepted_what_an_agent_proposed() -> None:
+    _, asked = played("camon", {ReviewProposal: Review(decision="ACCEPT")}, LONG)
+    assert any("own proposal, accepted by agent_0" in prompt for prompt in prompts(asked, "camon.lead", "camon.review"))
+
+
+def test_where_all_see_the_same_no_prompt_says_what_counts_of_what_is_told() -> None:
+    for stage, is_said in ((LONG, True), (Scenario("cube", "paper-n2", 0, 6), False)):
+        _, asked = played("camon", stage=stage)
+        for kind in ("camon.lead", "camon.propose", "camon.review"):
+            assert {"told of does not count" in prompt for prompt in prompts(asked, kind)} <= {is_said}, kind
 
 
 def test_a_leader_reads_what_was_ordered_and_what_became_of_it() -> None:
@@ -227,7 +260,7 @@ def test_an_order_is_read_by_whoever_was_given_it() -> None:
     order = Order(agent="agent_1", action="go((0, 10))", message="To the corner.")
     _, asked = played("camon", ordering(order), LONG)
     first = next(question for question in asked if question.respondent == "agent_1" and question.t)
-    assert "agent_0 to agent_1: «To the corner.»" in first.prompt
+    assert "agent_0 to you: «To the corner.»" in first.prompt
 
 
 def test_of_two_orders_to_one_agent_the_first_counts_and_the_leader_is_told() -> None:

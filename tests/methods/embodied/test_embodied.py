@@ -11,8 +11,9 @@ from pydantic import BaseModel
 
 from teamworld.episode.message_delivery import MessageRule
 from teamworld.language import Plan, parse_action
-from teamworld.methods.common.knowledge import AgentKnowledge
+from teamworld.methods.common.knowledge import AgentKnowledge, Teammate
 from teamworld.methods.common.single_action import Act
+from teamworld.methods.embodied.method import KEPT
 from teamworld.methods.embodied.organisations import Organisation, organise
 from teamworld.methods.embodied.questions import Decide, Elect, Private, Speak, Talk, Vote
 from teamworld.reasoning.contract import Question
@@ -90,10 +91,50 @@ def test_who_speaks_later_has_heard_who_spoke_before_and_not_the_other_way_round
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("remember", [0, 1, 2])
-def test_talk_is_gone_after_so_many_steps(remember: int) -> None:
-    _, asked = played("embodied", saying(Talk(everybody="hello")), THREE, remember=remember)
-    lines_shown = ["«hello»" in shown(asked, "embodied.act", "agent_1", t) for t in range(6)]
-    assert lines_shown == [t <= remember for t in range(6)]
+def test_talk_is_gone_after_so_many_steps_but_the_last_message_of_each(remember: int) -> None:
+    talk = Talk(private=(Private(to="agent_1", text="hello"),), everybody="at noon")
+    _, asked = played("embodied", saying(talk), THREE, remember=remember)
+    seen = [shown(asked, "embodied.act", "agent_1", t) for t in range(6)]
+    assert ["«hello»" in text for text in seen] == [t <= remember for t in range(6)]
+    assert all("- Step 0, agent_0 to all: «at noon»" in text for text in seen)
+
+
+def test_the_last_messages_of_many_are_kept_of_those_who_spoke_last() -> None:
+    def says(question: Question[Any]) -> BaseModel | None:
+        if not isinstance(question, Speak):
+            return None
+        return Talk(everybody=f"{question.respondent} {question.view.t}" if question.view.t < 2 else "")
+
+    _, asked = played("embodied", says, Scenario("cube", "n6", 0, 5))
+    last = shown(asked, "embodied.act", "agent_0", 4)
+    assert last.count("«") == KEPT
+
+
+def test_in_a_team_of_two_what_was_private_reads_so_and_silence_has_its_time() -> None:
+    talk = Talk(private=(Private(to="agent_1", text="for you"),), everybody="for all")
+    _, asked = played("embodied", saying(talk), LONG)
+    said = shown(asked, "embodied.act", "agent_1", 0)
+    assert "- Step 0, agent_0 to you: «for you»" in said
+    assert "- Step 0, agent_0 to all: «for all»" in said
+    _, asked = played("embodied", {Speak: Talk()}, LONG)
+    silent = [shown(asked, "embodied.act", "agent_1", t).strip() for t in (0, 1, 2)]
+    assert silent == ["Nothing.", "Nothing.", "Nothing in the last 2 steps."]
+
+
+def test_who_began_what_it_chose_is_not_asked_to_talk_for_that() -> None:
+    says: Answers = {Decide: Act(action="go((0, 10))"), Speak: Talk()}
+    _, asked = played("embodied", says, LONG._replace(horizon=2))
+    assert [heard.t for heard in asked if heard.kind == "embodied.talk"] == [0, 0]
+
+
+def test_tasks_that_come_next_are_taken_too() -> None:
+    world = THREE.make()
+    world.reset(0)
+    view = world.view("agent_1")
+    one, other = [goal.id for goal in view.goals if goal.capacity == 1][:2]
+    mate = Teammate("agent_0", world.spec.kinds["agent_0"], commitment=one, said=0, then=(other,))
+    me = AgentKnowledge(view, world.domain, world.spec, team=(mate,))
+    assert me.taken == {one: ["agent_0"], other: ["agent_0"]}
 
 
 @pytest.mark.parametrize("talk", [Talk(), Talk(everybody="  "), Talk(private=(Private(to="agent_1", text=""),))])
@@ -173,7 +214,7 @@ def test_with_echo_nobody_reads_its_own_words_twice_and_what_was_private_stays_s
     _, asked = played("embodied", saying(talk), THREE._replace(rule=MessageRule(echo=True)))
     own = shown(asked, "embodied.act", "agent_0", 0)
     assert own.count("«for two»") == own.count("«for all»") == 1
-    assert "- Step 0, agent_0 to agent_2: «for two»" in shown(asked, "embodied.act", "agent_2", 0)
+    assert "- Step 0, agent_0 to you: «for two»" in shown(asked, "embodied.act", "agent_2", 0)
 
 
 def test_of_two_private_messages_to_one_team_mate_the_first_is_sent() -> None:
@@ -274,7 +315,8 @@ def test_who_leads_asks_and_the_others_do_what_it_asks() -> None:
     chosen = {start.agent: start.goal for start in of(episode.events, PlanStart) if start.step == 0}
     assert [chosen[f"agent_{number}"] for number in (1, 2, 3)] == ["block_0"] * 3
     assert "agent_0 asked you at step 0 to take block_0." in prompts(asked, "embodied.act", respondent="agent_1")[1]
-    assert "You asked agent_1 at step 0 to take block_0." in prompts(asked, "embodied.act", respondent="agent_0")[1]
+    own = ", ".join(f"agent_{number} at step 0 to take block_0" for number in (1, 2, 3))
+    assert f"You asked {own}." in prompts(asked, "embodied.act", respondent="agent_0")[1]
     assert all("agent_0 leads" in prompt for prompt in prompts(asked, "embodied.act"))
 
 
@@ -301,8 +343,15 @@ def test_the_team_elects_a_leader_and_again_after_its_term() -> None:
     leaders = ["agent_1"] * 3 + ["agent_2"] * 3
     for t, leader in enumerate(leaders):
         acts = [heard.prompt for heard in asked if heard.kind == "embodied.act" and heard.t == t]
-        assert all(f"{leader}, whom the team has elected, leads" in prompt for prompt in acts)
+        again = f"Leaders: {leader}.{' The team votes again at step 3.' if t < 3 else ''}\n"
+        assert all(again in prompt for prompt in acts)
     assert "I vote for agent_1: It is near." in {event.text for event in of(episode.events, MessageSent)}
+
+
+def test_who_gives_no_answer_gives_no_vote() -> None:
+    episode, _ = played("embodied:elected", {Elect: Elect.fallback}, THREE)
+    votes = [event.text for event in of(episode.events, MessageSent) if event.act == "other"]
+    assert votes == [f"agent_{number} did not vote." for number in range(4)]
 
 
 @pytest.mark.heavy

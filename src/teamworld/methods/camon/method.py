@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from teamworld.language import Action, AgentId, GoalId, Plan
+from teamworld.language import Action, AgentId, GoalId, Plan, plain
 from teamworld.methods.camon.options import VARIANTS, CamonOptions
 from teamworld.methods.camon.questions import LONGEST, LeaderPlan, Order, Propose, Review, ReviewProposal
 from teamworld.methods.common.answers import meant
@@ -53,6 +54,20 @@ class _Turn:
         return tuple(agent for agent, view in self.context.views.items() if agent in here and view.is_able)
 
 
+class _Outcome(NamedTuple):
+    """What a leader made of a proposal."""
+
+    leader: AgentId
+    changed: Action | None
+    """What the proposer does instead; None: the leader accepted."""
+
+    def words(self, reader: AgentId) -> str:
+        """Return it as an agent reads it."""
+        if self.changed is None:
+            return "accepted"
+        return f"changed by {'you' if self.leader == reader else self.leader} to {plain(self.changed)}"
+
+
 class Camon(Method):
     """Moving leadership: the leader knows what all know, and whoever has just proposed is the next leader."""
 
@@ -70,6 +85,7 @@ class Camon(Method):
         self._aims: dict[AgentId, GoalId | None] = {}
         self._ignored: defaultdict[AgentId, list[str]] = defaultdict(list)
         self._said: defaultdict[AgentId, list[Line]] = defaultdict(list)
+        self._reviews: dict[tuple[AgentId, int, str], _Outcome] = {}
         self._latest: defaultdict[AgentId, int] = defaultdict(lambda: -1)
         self._orders = OrderBook(self._options.window)
 
@@ -142,7 +158,8 @@ class Camon(Method):
         me, views = self._know(turn, agent), {agent: context.views[agent]}
         proposal = await context.ask(Propose(agent, views, me, leader, self._options.review))
         goal = confirm_goal(proposal.goal, [context.views[agent]])
-        text = f"I propose {proposal.action}"[:LONGEST] + f". {meant(proposal.message)}".rstrip()
+        begins = f"I {'propose' if self._options.review else 'do'} {proposal.action}"[:LONGEST]
+        text = f"{begins}. {meant(proposal.message)}".rstrip()
         before = self._know(turn, leader)  # the proposal stands in its review, and later in what was said
         self._tell(context, agent, "propose", text, goal, leader)
         if not self._options.review:
@@ -153,9 +170,11 @@ class Camon(Method):
         self._listen(context)
         self._reviewed(turn, leader, agent, review)
         if review.decision == "ACCEPT":
-            await self._settle(turn, agent, agent, proposal.action, proposal.goal, "accepted")
+            await self._settle(turn, agent, agent, proposal.action, proposal.goal, "accepted", leader)
         else:
             await self._settle(turn, leader, agent, review.action, review.goal, "rejected")
+        instead = None if review.decision == "ACCEPT" else turn.running[agent].actions[0]
+        self._reviews[agent, context.t, text] = _Outcome(leader, instead)
         await self._order(turn, leader, review.orders, agent)
 
     def _reviewed(self, turn: _Turn, leader: AgentId, agent: AgentId, review: Review) -> None:
@@ -198,8 +217,9 @@ class Camon(Method):
         return None if order.agent in turn.orderable else "it takes no orders now"
 
     async def _settle(
-        self, turn: _Turn, by: AgentId, agent: AgentId, what: str | Action, goal: GoalId | None, cause: str
-    ) -> None:
+        self, turn: _Turn, by: AgentId, agent: AgentId, what: str | Action, goal: GoalId | None, cause: str,
+        accepted: AgentId | None = None,
+    ) -> None:  # fmt: skip
         """Decide what an agent does.
 
         Args:
@@ -209,6 +229,7 @@ class Camon(Method):
             what: An action, or words for one, read by the agent's list.
             goal: What it is for.
             cause: How it came about.
+            accepted: Who accepted it as the agent's own proposal.
         """
         context, me = turn.context, self._know(turn, agent)
         action = (
@@ -220,7 +241,7 @@ class Camon(Method):
         turn.decisions[agent] = decision
         plan = decision.plan if isinstance(decision, Choice) else running
         if plan is not None:
-            self._orders.give(context.views[agent], by, str(plan.actions[0]), plan.goal, running)
+            self._orders.give(context.views[agent], by, str(plan.actions[0]), plan.goal, running, accepted)
 
     # ---- what is known
 
@@ -234,9 +255,13 @@ class Camon(Method):
             list_teammates(self._spec, agent, turn.context.team),
             running=running,
             commitment=confirm_goal(self._aims.get(agent), [view]) if running is None else running.goal,
-            said=tuple(self._said[agent]),
+            said=tuple(self._with_outcome(line, agent) for line in self._said[agent]),
             scene=turn.scenes.get(agent),
         )
+
+    def _with_outcome(self, line: Line, reader: AgentId) -> Line:
+        outcome = self._reviews.get((line.sender, line.step, line.text))
+        return line if outcome is None else line._replace(became=outcome.words(reader))
 
     def _record(self, turn: _Turn) -> TeamRecord:
         """Return the shared record."""

@@ -26,6 +26,9 @@ LONGEST = 600
 _RECORD = "stands of each agent in the shared record, which the leader alone reads (CAMON, shared record)"
 
 
+_ORDERS = "orders for others; [] if they do well as they are"
+
+
 class Order(StrictModel):
     """What the leader tells another agent to do instead of what it does; without both parts it is void."""
 
@@ -38,13 +41,17 @@ class Order(StrictModel):
 class Lead(Act):
     """The leader's own action, and orders for others."""
 
-    orders: tuple[Order, ...] = Field(default=(), description="orders for others; none if they do well as they are")
+    orders: tuple[Order, ...] = Field(default=(), description=_ORDERS)
 
 
 class Proposal(Act):
     """What an agent would do."""
 
-    message: str = Field(default="", description="what you tell the leader, in one sentence", max_length=LONGEST)
+    message: str = Field(
+        default="",
+        description="what you tell the leader, in one sentence; your action is put before it",
+        max_length=LONGEST,
+    )
 
 
 class Review(Reasoned):
@@ -52,14 +59,15 @@ class Review(Reasoned):
 
     decision: Literal["ACCEPT", "REJECT"] = Field(description="ACCEPT the proposal as it is, or REJECT it")
     goal: GoalId | None = Field(
-        default=None, description="if you reject it: id of the task to serve instead; else null"
+        default=None, description="if you reject it: id of the task to serve instead, or null; null if you accept it"
     )
     action: str = Field(
         default="",
-        description="if you reject it: the action to do instead, in written form or its number in the list; else empty",
+        description="if you reject it: the action to do instead, in written form or its number in the list; empty if "
+        "you accept it",
     )
     message: str = Field(default="", description="what you tell the agent; may be empty", max_length=LONGEST)
-    orders: tuple[Order, ...] = Field(default=(), description="orders for others; none if they do well as they are")
+    orders: tuple[Order, ...] = Field(default=(), description=_ORDERS)
 
 
 LeaderAnswer = TypeVar("LeaderAnswer", Lead, Review)

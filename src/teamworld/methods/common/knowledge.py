@@ -50,6 +50,8 @@ class Line(NamedTuple):
     """All that was sent, typed facts included."""
     goal: GoalId | None = None
     """The task that the sender takes."""
+    became: str = ""
+    """What came of it, in words."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,8 @@ class AgentKnowledge:
     def taken(self) -> Mapping[GoalId, Sequence[AgentId]]:
         """Which teammates take a goal, of goals at which no more agents are of use than take them."""
         by = {
-            goal.id: [teammate.agent for teammate in self.team if teammate.commitment == goal.id] for goal in self.goals
+            goal.id: [mate.agent for mate in self.team if goal.id in (mate.commitment, *mate.then)]
+            for goal in self.goals
         }
         return {goal.id: by[goal.id] for goal in self.goals if len(by[goal.id]) >= goal.capacity}
 
@@ -139,6 +142,16 @@ class AgentKnowledge:
     def doing(self) -> Action | None:
         """The action that runs."""
         return self.running.actions[0] if self.running is not None and self.running.actions else None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the goal of what runs is over as far as it knows."""
+        goal = None if self.running is None else self.running.goal
+        return any(known.id == goal and known.state != "open" for known in self.view.goals)
+
+    def name_readers(self, line: Line) -> str:
+        """Return to whom something was said, in words."""
+        return "all" if line.to is None else ", ".join("you" if agent == self.agent else agent for agent in line.to)
 
     @property
     def abilities(self) -> Sequence[ActionSchema]:

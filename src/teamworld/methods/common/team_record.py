@@ -59,6 +59,8 @@ class GivenOrder(NamedTuple):
     goal: GoalId | None
     became: str = ""
     """In words."""
+    accepted: RespondentId | None = None
+    """Who accepted it as the agent's own proposal."""
 
 
 class OrderBook:
@@ -72,7 +74,10 @@ class OrderBook:
         self._most = most
         self._orders: defaultdict[AgentId, list[GivenOrder]] = defaultdict(list)
 
-    def give(self, view: View, by: RespondentId, action: str, goal: GoalId | None, running: Plan | None) -> None:
+    def give(
+        self, view: View, by: RespondentId, action: str, goal: GoalId | None, running: Plan | None,
+        accepted: RespondentId | None = None,
+    ) -> None:  # fmt: skip
         """Note what an agent was given to do.
 
         Args:
@@ -81,12 +86,13 @@ class OrderBook:
             action: In written form.
             goal: What it is for.
             running: What the agent was doing: the same action goes on.
+            accepted: Who accepted it as the agent's own proposal.
         """
         orders = self._orders[view.agent]
         goes_on = action == str(WAIT) or (running is not None and str(running.actions[0]) == action)
         if orders and orders[-1].action == action and goes_on:
             return
-        orders.append(GivenOrder(view.t, by, describe_state(view), action, goal))
+        orders.append(GivenOrder(view.t, by, describe_state(view), action, goal, accepted=accepted))
         del orders[: max(0, len(orders) - self._most)]
 
     def of(self, me: AgentKnowledge) -> tuple[GivenOrder, ...]:

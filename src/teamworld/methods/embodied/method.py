@@ -1,10 +1,11 @@
 """The protocol of Embodied (arXiv 2403.12482): agents talk, then act, at every step, in a team that is organised.
 
 In a communication round the agents speak in turn: in private to teammates, and to all at once. Messages take no time
-by the method's own rule. Then all choose an action at the same time. What was said can be read until the step after it;
-which tasks agents said they take, and what was asked of whom, stays known until it is over. Nothing runs for longer
-than a step unless its agent chooses the same again. Who leads is a matter of the organisation: nobody, the first agent,
-the first two, or whom the agents elect; between episodes a critic and a coordinator may choose another.
+by the method's own rule. Then all choose an action at the same time. What was said can be read until the step after it,
+the last message of each agent for longer; which tasks agents said they take, and what was asked of whom, stays known
+until it is over. Nothing runs for longer than a step unless its agent chooses the same again. Who leads is a matter of
+the organisation: nobody, the first agent, the first two, or whom the agents elect; between episodes a critic and a
+coordinator may choose another.
 """
 
 from __future__ import annotations
@@ -34,10 +35,13 @@ from teamworld.methods.embodied.reflection import (
     record_episode,
 )
 from teamworld.record import Event, QuestionSkipped
+from teamworld.worlds.contract import View
 
 #: Messages that could not be sent of which the speaker is told: an answer may hold any number.
 TOLD = 10
-#: What an agent reacts to by speaking: what it heard, did, knows of goals, and what things it knows of.
+#: Agents whose last message can still be read when all else that was said is gone, those who spoke last.
+KEPT = 3
+#: What an agent reacts to by speaking: what it heard, has done, knows of goals, and what things it knows of.
 _News: TypeAlias = tuple[Any, ...]
 
 
@@ -63,12 +67,14 @@ class Embodied(Method):
         self._elected = 0
         self._aims: dict[AgentId, GoalId | None] = {}
         self._lines: defaultdict[AgentId, list[Line]] = defaultdict(list)
+        self._last: defaultdict[AgentId, dict[AgentId, Line]] = defaultdict(dict)
         self._heard: defaultdict[AgentId, set[int]] = defaultdict(set)
         self._ignored: defaultdict[AgentId, tuple[str, ...]] = defaultdict(tuple)
         self._announced: defaultdict[AgentId, Announcements] = defaultdict(Announcements)
         self._requests: defaultdict[AgentId, dict[tuple[AgentId, AgentId], Request]] = defaultdict(dict)
         self._committed: dict[AgentId, GoalId | None] = {}
         self._sent: dict[tuple[AgentId, int, str], tuple[GoalId, ...]] = {}
+        self._private: set[tuple[AgentId, int, str]] = set()
         self._news: dict[AgentId, _News] = {}
 
     def watch(self, context: DecisionContext) -> Collection[AgentId]:
@@ -119,14 +125,18 @@ class Embodied(Method):
             return
         votes = Counter[AgentId]()
         for agent in context.free:
-            views, me = {agent: context.views[agent]}, self._knows(context, agent, scenes)
-            organisation = self._organisation(context)
-            vote = await context.ask(Elect(agent, views, me, organisation, leader=self._leader))
-            votes[vote.leader] += 1
+            vote = await context.ask(
+                Elect(agent, *self._shown(context, agent, scenes), leader=self._leader, term=self._options.term)
+            )
             text = f"I vote for {vote.leader}{f': {vote.reason}' if vote.reason.strip() else '.'}"
+            if not vote.leader:
+                text = f"{agent} did not vote."
+            else:
+                votes[vote.leader] += 1
             context.post(Message(agent, "other", text))
             self._lines[agent].append(Line(context.t, agent, None, text))
-        self._leader, self._elected = votes.most_common(1)[0][0], context.t
+        standing = self._leader if self._leader in able else context.free[0]
+        self._leader, self._elected = votes.most_common(1)[0][0] if votes else standing, context.t
 
     # ---- talk
 
@@ -143,20 +153,19 @@ class Embodied(Method):
         if cause:
             context.note(QuestionSkipped(agent=agent, purpose=Speak.kind, cause=cause))
             return
-        rounds, remember, ignored = self._options.rounds, self._options.remember, self._ignored[agent]
-        shown = ({agent: context.views[agent]}, me, self._organisation(context), self._asked(context, agent))
-        talk = await context.ask(Speak(agent, *shown, self._aims.get(agent), number, rounds, remember, ignored))
+        shown = self._shown(context, agent, scenes)
+        talk = await context.ask(Speak(agent, *shown, number, self._options.rounds, self._ignored[agent]))
         self._say(context, agent, talk)
         self._news[agent] = news
 
     def _known_now(self, context: DecisionContext, agent: AgentId) -> _News:
-        """Return what makes an agent speak again when it changes."""
-        view, running = context.views[agent], context.running.get(agent)
+        """Return what makes an agent speak again when it changes; that it began what it chose itself is no news."""
+        view = context.views[agent]
         last = view.history[-1] if view.history else None
         goals = tuple((goal.id, goal.state, goal.quorum) for goal in view.goals)
         things = frozenset(fact.subject for fact in view.known)
         heard = len(self._heard[agent])
-        return (heard, running, last, goals, things, self._ignored[agent], self._leader)
+        return (heard, last, goals, things, self._ignored[agent], self._leader)
 
     def _say(self, context: DecisionContext, agent: AgentId, talk: Talk) -> None:
         """Send what has words and somebody to hear it; the agent is told of the rest when it speaks next."""
@@ -180,16 +189,22 @@ class Embodied(Method):
                 request = Request(agent, private.to, asked, context.t)
                 self._requests[agent][agent, private.to] = request
             context.post(Message(agent, "request" if asked else "inform", text, asked, recipients=(private.to,)))
-            self._lines[agent].append(Line(context.t, agent, (private.to,), text))
+            self._private.add((agent, context.t, text))
+            self._keep(agent, Line(context.t, agent, (private.to,), text))
         text = _with_words(talk.everybody, f"I take {', then '.join(goals)}.", goals)
         if text and teammates:
             self._sent[agent, context.t, text] = goals
             context.post(Message(agent, "inform", text, goals[0] if goals else None))
-            self._lines[agent].append(Line(context.t, agent, None, text))
+            self._keep(agent, Line(context.t, agent, None, text))
             self._announced[agent].hear(agent, goals, context.t)
             first = goals[0] if goals else None
             self._committed[agent] = commit_to(context, agent, self._committed.get(agent), first)
         self._ignored[agent] = tuple(ignored)[:TOLD]
+
+    def _keep(self, agent: AgentId, line: Line) -> None:
+        """Keep what an agent said or heard: the last message of each for longer than the others."""
+        self._lines[agent].append(line)
+        self._last[agent][line.sender] = line
 
     # ---- acting
 
@@ -199,12 +214,28 @@ class Embodied(Method):
         if len(me.options) == 1:
             context.note(QuestionSkipped(agent=agent, purpose=Decide.kind, cause="one option"))
             return decide_action(me.options[0].action, view, running, me.options[0].goal, "one option", infer=False)
-        organisation, asked = self._organisation(context), self._asked(context, agent)
-        answer = await context.ask(Decide(agent, {agent: view}, me, organisation, asked, self._aims.get(agent)))
+        answer = await context.ask(Decide(agent, *self._shown(context, agent, scenes)))
         action = await translate_action(context, me, answer.action, self._options.translate)
         return decide_action(action, view, running, confirm_goal(answer.goal, [view]), "chosen", infer=False)
 
     # ---- what an agent knows
+
+    def _shown(
+        self, context: DecisionContext, agent: AgentId, scenes: Mapping[AgentId, str]
+    ) -> tuple[dict[AgentId, View], AgentKnowledge, Organisation, tuple[Request, ...], GoalId | None, int, int | None]:
+        """Return what every question to an agent begins with."""
+        again = self._elected + self._options.term
+        is_elected = self._chosen is None and self._options.organisation == "elected" and self._leader is not None
+        votes_again = is_elected and again < context.t + context.views[agent].steps_left
+        return (
+            {agent: context.views[agent]},
+            self._knows(context, agent, scenes),
+            self._organisation(context),
+            self._asked(context, agent),
+            self._aims.get(agent),
+            self._options.remember,
+            again if votes_again else None,
+        )
 
     def _knows(self, context: DecisionContext, agent: AgentId, scenes: Mapping[AgentId, str]) -> AgentKnowledge:
         lines, view = self._read(context, agent), context.views[agent]
@@ -232,28 +263,30 @@ class Embodied(Method):
         )
 
     def _asked(self, context: DecisionContext, agent: AgentId) -> tuple[Request, ...]:
-        """Return what was asked of an agent, and it of others who have not said since that they take it.
-
-        What the agent knows to be over is left out.
-        """
+        """Return what was asked of an agent, and it of others, without what it knows to be over."""
         over = {goal.id for goal in context.views[agent].goals if goal.state != "open"}
         requests = self._requests[agent]
         for key, request in list(requests.items()):
             if request.goal in over or request.sender not in context.team or request.to not in context.team:
                 del requests[key]
-        standing = self._announced[agent].standing(context.views[agent], context.team)
-        taken = {teammate: announced.goals for teammate, announced in standing.items() if teammate != agent}
-        return tuple(ask for ask in requests.values() if ask.goal not in taken.get(ask.to, ()))
+        return tuple(requests.values())
 
     def _read(self, context: DecisionContext, agent: AgentId) -> tuple[Line, ...]:
-        """Return what an agent said and heard and can still read: this step's talk, and that of the last steps."""
+        """Return what an agent said and heard and can still read.
+
+        That is this step's talk and that of the last steps, and before it the last message of each who was silent.
+        """
         lines, heard = self._lines[agent], self._heard[agent]
         new = [message for message in context.inbox(agent) if message.id not in heard and message.sender != agent]
         for message in new:
             heard.add(message.id)
             alone = [recipient for recipient in message.recipients or () if recipient != message.sender] == [agent]
-            to = (agent,) if alone and len(context.views) > 2 else None
-            lines.append(Line(message.t, message.sender, to, message.text))
+            is_private = (message.sender, message.t, message.text) in self._private or len(context.views) > 2
+            line = Line(message.t, message.sender, (agent,) if alone and is_private else None, message.text)
+            if message.act == "other":
+                lines.append(line)  # a vote
+            else:
+                self._keep(agent, line)
             if message.act == "request" and message.goal is not None:
                 request = Request(message.sender, agent, message.goal, message.t)
                 self._requests[agent][message.sender, agent] = request
@@ -264,7 +297,9 @@ class Embodied(Method):
         if any(message.t < context.t for message in new):  # late: own words may have been said before it, or after
             lines.sort(key=lambda line: (line.step, self._turns.get(line.sender, 0)))
         lines[:] = [line for line in lines if context.t - line.step <= self._options.remember]
-        return tuple(lines)
+        last = [self._last[agent][sender] for sender in context.team if sender in self._last[agent]]
+        old = sorted((line for line in last if line not in lines), key=lambda line: line.step)
+        return (*old[-KEPT:], *lines)
 
     def learns_in(self, episode: int) -> bool:
         """Where it criticises and reflects, always."""

@@ -15,7 +15,9 @@ class EmbodiedOptions(InWords):
     """The options of Embodied."""
 
     rounds: int = Field(default=1, ge=0, le=10, description="communication rounds in a step; 0: nobody talks")
-    remember: int = Field(default=1, ge=0, description="steps for which what was said can be read; older talk is gone")
+    remember: int = Field(
+        default=1, ge=0, description="steps for which what was said can be read; the last message of each: longer"
+    )
     organisation: Form = Field(
         default="none", description="how the team is organised: no leader, one, two, or one that the agents elect"
     )

@@ -58,9 +58,9 @@ def organise(form: Form, team: Sequence[AgentId], leader: AgentId | None = None)
             "it what it cannot see."
         )
     first = team[0] if form != "elected" or leader is None else leader
-    chosen = f"{first}, whom the team has elected, leads" if form == "elected" else f"{first} leads"
+    leads = "The team elects a leader" if form == "elected" else f"{first} leads"
     return Organisation(
-        f"{chosen}: it says who takes which task. The others do what it says unless that cannot be done, and tell it "
+        f"{leads}: it says who takes which task. The others do what it says unless that cannot be done, and tell it "
         "what it cannot see.",
         (first,),
     )

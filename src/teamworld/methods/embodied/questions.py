@@ -34,14 +34,18 @@ class Private(StrictModel):
 
     to: str = Field(description="id of the teammate")
     text: str = Field(description="what you tell it; nothing is sent if this is empty", max_length=LONGEST)
-    goal: GoalId | None = Field(default=None, description="id of the task that you ask it to take, or null")
+    goal: GoalId | None = Field(
+        default=None, description="id of the task that you ask it to take, added if the text lacks it; or null"
+    )
 
 
 class Talk(Reasoned):
     """What an agent says in a round: to teammates apart, and to all at once."""
 
     goals: tuple[GoalId, ...] = Field(
-        default=(), description="ids of the tasks that you now say you take, in order; none if you say nothing new"
+        default=(),
+        description="ids of the tasks that you now say you take, in order, added to your message to all if that lacks "
+        "them; none if nothing is new",
     )
     private: tuple[Private, ...] = Field(default=(), description="messages to single teammates; none to save costs")
     everybody: str = Field(default="", description="one message to all, or empty", max_length=LONGEST)
@@ -76,6 +80,27 @@ class TalkingQuestion(AgentQuestion[Answer]):
     """What teammates have asked of it, the last of each, and it of teammates, as far as that is not over."""
     aim: GoalId | None = None
     """What its last action was for."""
+    remember: int = 1
+    """Steps for which all that was said can be read."""
+    votes_at: int | None = None
+    """The step at which the team elects its leader again; None where it does not."""
+
+    @property
+    def silence(self) -> str:
+        """What stands in place of what was said where there is nothing to read."""
+        if self.me.step <= self.remember:
+            return "Nothing."
+        return f"Nothing in {f'the last {self.remember + 1} steps' if self.remember else 'this step'}."
+
+    @property
+    def asked_of_me(self) -> list[Request]:
+        """What teammates have asked of it."""
+        return [ask for ask in self.asked if ask.to == self.respondent]
+
+    @property
+    def asked_by_me(self) -> list[Request]:
+        """What it has asked of teammates."""
+        return [ask for ask in self.asked if ask.sender == self.respondent]
 
     @property
     def teammates(self) -> list[AgentId]:
@@ -96,7 +121,7 @@ class TalkingQuestion(AgentQuestion[Answer]):
     @property
     def order(self) -> GoalId | None:
         """The task that a leader asked it to take last."""
-        orders = [ask for ask in self.asked if ask.to == self.respondent and ask.sender in self.organisation.leaders]
+        orders = [ask for ask in self.asked_of_me if ask.sender in self.organisation.leaders]
         return max(orders, key=lambda ask: ask.said).goal if orders else None
 
     @property
@@ -111,7 +136,7 @@ class TalkingQuestion(AgentQuestion[Answer]):
 
         Of two for one task the one that said so first keeps it, by name within a step.
         """
-        asked = {ask.to: (ask.said, ask.to, ask.goal) for ask in self.asked if ask.sender == self.respondent}
+        asked = {ask.to: (ask.said, ask.to, ask.goal) for ask in self.asked_by_me}
         claims = asked | {
             mate.agent: (mate.said or 0, mate.agent, mate.commitment)
             for mate in self.me.team
@@ -160,8 +185,6 @@ class Speak(TalkingQuestion[Talk]):
 
     round: int = 1
     rounds: int = 1
-    remember: int = 1
-    """Steps for which what was said can be read."""
     ignored: tuple[str, ...] = ()
     """What of its last answer could not be sent."""
 
@@ -192,7 +215,7 @@ class Speak(TalkingQuestion[Talk]):
     def _orders(self) -> tuple[Private, ...]:
         """Return what to ask of whom that is not at it and was not asked before."""
         goals, at = assign_goals(self.me, self.group), {mate.agent: mate.commitment for mate in self.me.team}
-        asked = {ask.to: ask.goal for ask in self.asked if ask.sender == self.respondent}
+        asked = {ask.to: ask.goal for ask in self.asked_by_me}
         known = {goal.id: goal for goal in self.view.goals}
         return tuple(
             Private(to=mate, text=f"Please take {goal}{_needs(known[goal])}.", goal=goal)
@@ -250,6 +273,8 @@ class Elect(TalkingQuestion[Vote]):
 
     leader: AgentId | None = None
     """Who leads so far."""
+    term: int = 30
+    """Steps for which a leader is elected."""
 
     kind = "embodied.vote"
     template = "embodied/prompts/vote.md.j2"
@@ -295,8 +320,8 @@ class Elect(TalkingQuestion[Vote]):
         return f"there is no agent {answer.leader[:80]}; there are: {', '.join(self.candidates)}"
 
     def fallback(self) -> Vote:
-        """The leader so far, else itself."""
-        return Vote(leader=self.leader if self.leader in self.teammates else self.respondent)
+        """No vote."""
+        return Vote(leader="")
 
     def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
         """The agents."""

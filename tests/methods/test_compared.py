@@ -19,7 +19,7 @@ VARIANTS = {
     "cmas": {"reference": REFERENCE},
     "dmas": {"reference": REFERENCE, "own": {"sees": "own"}},
     "hmas1": {"reference": REFERENCE, "own": {"sees": "own"}},
-    "hmas2": {"reference": REFERENCE, "own": {"sees": "own"}, "central": {"feedback": False}},
+    "hmas2": {"reference": {**REFERENCE, "asked": "all"}, "own": {"sees": "own"}, "central": {"feedback": False}},
     "embodied": {
         **{"reference": REFERENCE, "silent": {"rounds": 0}, "two_rounds": {"rounds": 2}, "reflect": {"reflect": True}},
         **{form: {"organisation": form} for form in ("leader", "two_leaders", "elected")},

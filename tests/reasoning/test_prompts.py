@@ -38,7 +38,17 @@ SAFE = {
     # actions in the language, in written form, possible for this agent now
     *("action", "record.text", "option.action", "outcome.action", "turn.action"),
     # the shared record: names, words of the world, and orders as they were read
-    *("situations", "order.action", "order.goal", "order.became", "order.state", "order.step", "order.by", "q.grid"),
+    *(
+        "situations",
+        "order.action",
+        "order.goal",
+        "order.became",
+        "order.accepted",
+        "order.state",
+        "order.step",
+        "order.by",
+        "q.grid",
+    ),
     *("member.more", "member.last_goal", "task.at", "task.text", "task.goal.id", "q.record.open", "q.unheard"),
     "q.missing",
     # actions as they were read from an agent's words; what cannot be read is a quotation
@@ -68,7 +78,8 @@ SAFE = {
     *("choices", "me.remark"),
     # numbers
     *("q.turns_left", "loop.index", "param.default", "message.t", "me.search", "steps", "cost", "turn.step"),
-    *("q.longest", "q.remember", "q.round", "q.rounds", "agent.characters", "agent.failed", "agent.idle", "agent.messages"),
+    *("q.longest", "q.term", "q.votes_at", "q.remember", "q.round", "q.rounds", "agent.characters", "agent.failed"),
+    *("agent.idle", "agent.messages"),
     *("record.characters", "record.cost", "record.done", "record.episode", "record.goals", "record.horizon"),
     *("record.messages", "record.steps"),
 }
@@ -89,6 +100,8 @@ SAFE_THERE = {
     "coela/prompts/nearest.md.j2": {"option"},
     # the situation of an agent, in words of the world; whom an action waits for, and how long
     "common/prompts/record.md.j2": {"who", "text", "late"},
+    # who reads it, by name; what a leader made of it, in words of the method
+    "common/prompts/said.md.j2": {"line", "line.became", "me.name_readers", "q.silence"},
     # what is read as an action before it is shown
     "hmas/prompts/feedback.md.j2": {"part.action", "opinion.action", "q.part.action"},
     "hmas/prompts/plan.md.j2": {"opinion"},

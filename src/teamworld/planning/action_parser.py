@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from teamworld.errors import UserError
 from teamworld.language import (
@@ -62,7 +62,7 @@ def read_action(text: str, view: View, domain: Domain, numbered: Sequence[Action
     if not words:
         return None
     options = [option.action for option in view.options] if numbered is None else list(numbered)
-    if (reading := parse_written(words, schemas)) is not None:
+    if (reading := parse_written(words, schemas) or parse_written(_right_verb(words, schemas), schemas)) is not None:
         return reading
     number = _NUMBERED.fullmatch(words)
     if number is not None and 1 <= int(number[1]) <= len(options):
@@ -75,6 +75,13 @@ def read_action(text: str, view: View, domain: Domain, numbered: Sequence[Action
     if (reading := next(able, spoken[0] if spoken else _alike(words, options))) is None:
         return None
     return _whole(reading, schemas)
+
+
+def _right_verb(text: str, schemas: Iterable[str]) -> str:
+    """Return a written form with the verb that it nearly has: ``move_to_blok(...)`` is no ``move``."""
+    verb, bracket, rest = text.partition("(")
+    near = difflib.get_close_matches(verb.strip(), schemas, n=1, cutoff=ALIKE) if bracket else []
+    return f"{near[0]}({rest}" if near else text
 
 
 def _whole(action: Action, schemas: Mapping[str, ActionSchema]) -> Action:

@@ -19,5 +19,5 @@ def test_a_list_within_a_list_is_told_by_its_name() -> None:
 
 
 def test_a_failure_is_told_by_its_explanation() -> None:
-    assert Outcome(WAIT, "failed", "held: apple_152 is in the hands of Bob").why == "apple_152 is in the hands of Bob"
-    assert Outcome(WAIT, "failed", "stuck").why == "stuck"
+    assert Outcome(WAIT, "failed", "held: apple_152 is in Bob's hands").ending == "failed, apple_152 is in Bob's hands"
+    assert Outcome(WAIT, "failed", "stuck").ending == "failed, stuck"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, Literal, cast
 
 import pytest
 from pydantic import BaseModel
@@ -17,6 +18,7 @@ from teamworld.methods.embodied.method import KEPT
 from teamworld.methods.embodied.organisations import Organisation, organise
 from teamworld.methods.embodied.questions import Decide, Elect, Private, Speak, Talk, Vote
 from teamworld.reasoning.contract import Question
+from teamworld.reasoning.prompts import environment
 from teamworld.record import (
     Commit,
     GoalChange,
@@ -28,6 +30,7 @@ from teamworld.record import (
     ViewsShared,
 )
 from teamworld.testing.episodes import Scenario
+from teamworld.worlds.contract import View
 from tests.methods.single_steps import Answers, Heard, calls, of, played, prompts
 
 LONG = Scenario("rooms", "two", 0, 30)
@@ -125,6 +128,18 @@ def test_who_began_what_it_chose_is_not_asked_to_talk_for_that() -> None:
     says: Answers = {Decide: Act(action="go((0, 10))"), Speak: Talk()}
     _, asked = played("embodied", says, LONG._replace(horizon=2))
     assert [heard.t for heard in asked if heard.kind == "embodied.talk"] == [0, 0]
+
+
+@pytest.mark.parametrize("state", ["open", "done"])
+def test_what_runs_on_after_its_task_is_over_is_told_so(state: Literal["open", "done"]) -> None:
+    world = LONG.make()
+    world.reset(0)
+    view = world.view("agent_0")
+    goals = [replace(goal, state=state) for goal in view.goals]
+    told = cast(View, SimpleNamespace(goals=goals, history=()))
+    me = AgentKnowledge(told, world.domain, world.spec, running=Plan((parse_action("drop()"),), goals[0].id))
+    prompt = environment().get_template("common/prompts/own.md.j2").render(me=me)
+    assert ("which is over" in prompt) == (state == "done")
 
 
 def test_tasks_that_come_next_are_taken_too() -> None:

@@ -181,10 +181,10 @@ def test_defaults_are_the_documented_ones(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    code, out, _ = call(capsys, "run", "cube", "--method", "random", "--json")
+    code, out, _ = call(capsys, "run", "cube", "--method", "do_nothing", "--json")
     assert code == 0
     document = json.loads(out)
-    assert document["run"] == "runs/cube-paper-n2-random-rules-s0"
+    assert document["run"] == "runs/cube-paper-n2-do_nothing-rules-s0"
     assert len(document["episodes"]) == 1
     assert document["episodes"][0]["steps"] == 500  # the limit of the published environment
 

@@ -35,7 +35,7 @@ from teamworld.record import (
 )
 from teamworld.seeding import generator
 from teamworld.worlds import registry as worlds
-from tests.methods.asked import play_method
+from tests.methods.asked import play_method, rules
 
 
 class Spy(WorldModel):
@@ -321,3 +321,8 @@ def test_every_method_runs_through_on_every_size(name: str, level: str) -> None:
 def test_every_method_runs_through_with_a_short_sight(name: str) -> None:
     events, _ = play(name=name, level="n4", horizon=80, world_options={"view_radius": 3})
     assert next(of(events, EpisodeEnd)).reason in {"all_done", "horizon"}
+
+
+def test_steps_are_not_estimated_for_a_task_that_the_agent_does_not_know() -> None:
+    for seed in range(30, 50):  # in some of them one of the scouts knows an item that the other does not
+        play_method(worlds.make("rooms", "three", seed, 8, {}), rules())

@@ -71,9 +71,10 @@ class ActionSchema:
                     last = show((rows - 1, columns - 1))
                     raise UserError(f"{param.name} of {self.verb} is a cell from (0, 0) to {last}, got {arg}")
             elif arg not in param.choices:
-                known = ", ".join(map(plain, param.choices[:12])) or "none that is known now"
+                known = ", ".join(map(plain, param.choices[:12]))
                 more = f" and {len(param.choices) - 12} more" if len(param.choices) > 12 else ""
-                raise UserError(f"{param.name} of {self.verb} is one of {known}{more}; got {plain(arg)}")
+                such = f"one of {known}{more}" if known else "what the agent has found itself, which is nothing yet"
+                raise UserError(f"{param.name} of {self.verb} is {such}; got {plain(arg)}")
         return Action(action.verb, tuple(args))
 
     def signature(self) -> str:

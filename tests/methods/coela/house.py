@@ -82,6 +82,10 @@ class House:
     def abilities(self) -> Sequence[ActionSchema]:
         return tuple(ActionSchema(verb, (), f"do {verb}") for verb in ("explore", "check", "fetch", "deliver"))
 
+    @property
+    def remainder(self) -> Action | None:
+        return None
+
     def check(self, action: Action) -> Verdict:
         return POSSIBLE
 

@@ -33,7 +33,7 @@ def record(episode: int, text: str, steps: int, done: int = 4) -> EpisodeRecord:
 
 def test_an_episode_leaves_its_costs_behind() -> None:
     episode, _ = played("embodied:reflect", stage=STAGE)
-    (found,) = read_records(record_episode(episode.events, "none").reflections)
+    (found,) = read_records(record_episode(episode.events, "none", 1).reflections)
     sent = list(of(episode.events, MessageSent))
     assert found.messages == len(sent)
     assert found.characters == sum(len(event.text) for event in sent)
@@ -86,7 +86,7 @@ def test_over_a_run_the_organisation_changes_and_all_read_it(tmp_path: Path) -> 
         events = list(read_log(path))
         asked = [e.purpose for e in of(events, QuestionAsked) if e.agent in ("critic", "coordinator")]
         assert asked == (["embodied.criticise", "embodied.coordinate"] if texts else [])
-        (found,) = read_records(record_episode(events, "none").reflections)
+        (found,) = read_records(record_episode(events, "none", 1).reflections)
         texts.append(found.text)
     assert texts == [organise(form, found_team()).text for form in ("none", "leader", "two_leaders")]
 

@@ -102,6 +102,21 @@ def test_a_talk_has_so_many_turns_and_the_last_one_is_told_to_end_it(rounds: int
     assert [("This is the last turn" in heard.prompt) for heard in asked] == [False] * (2 * rounds - 1) + [True]
 
 
+@pytest.mark.parametrize("level", ["n1", "n4"])
+def test_what_was_proposed_stands_though_its_agent_says_nothing_more(level: str) -> None:
+    shown: list[int] = []
+
+    def turn(question: DmasTurn) -> TurnAnswer:
+        shown.append(len(question.standing.actions))
+        said = (Assigned(agent=question.respondent, action="idle(2)"),) if not shown[-1] or level == "n4" else ()
+        return TurnAnswer(
+            actions=said if question.turns_left > len(question.members) else (), final=question.turns_left == 1
+        )
+
+    played("dmas", {DmasTurn: turn}, Scenario("cube", level, 0, 1))
+    assert shown == ([0, 1] if level == "n1" else [0, 1, 2, 3, 4, 4, 4, 4])
+
+
 def test_in_hmas1_the_talk_begins_with_the_plan_of_the_planner() -> None:
     plan = planned(agent_0="go((0, 0))", agent_1="go((0, 1))")
     _, asked = played("hmas1", {Hmas1Plan: plan, DmasTurn: TurnAnswer(final=True)}, LONG._replace(horizon=1))

@@ -378,5 +378,5 @@ def _parts(text: str) -> Sequence[str]:
 
 def one_option(me: AgentKnowledge) -> Action | None:
     """Return the one action that makes sense for an agent, where there is no other: to ask for it would be vain."""
-    options = me.view.options
+    options = me.options
     return complete_action(options[0].action, me.view) if len(options) == 1 else None

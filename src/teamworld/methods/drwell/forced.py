@@ -48,12 +48,12 @@ def find_forced(
 def leaves_time(goals: Sequence[Goal], view: View, domain: Domain) -> bool:
     """Return whether the steps left suffice for an agent to do some of the work of one of some goals."""
     for goal in goals:
-        if goal.kinds and view.kind not in goal.kinds:
+        if (goal.kinds and view.kind not in goal.kinds) or not _is_known(goal, view):
             continue
         step = find_step(goal, view, domain)
         if step is not None and step.ticks <= view.steps_left:
             return True
-        for plan in domain.candidate_plans(goal, view.agent, view.known) if _is_known(goal, view) else ():
+        for plan in domain.candidate_plans(goal, view.agent, view.known):
             tried = dry_run(plan, view, domain)
             if tried.ok and _steps_to_progress(tried, goal, domain) <= view.steps_left:
                 return True

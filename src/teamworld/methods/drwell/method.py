@@ -19,6 +19,7 @@ from teamworld.language import AgentId, GoalId
 from teamworld.memory.contract import OPEN, Communication, MemoryDelta
 from teamworld.memory.episode_learning import Tracker, delta
 from teamworld.memory.guidebook import WorldModel
+from teamworld.methods.common.answers import meant
 from teamworld.methods.common.commitments import release_cause
 from teamworld.methods.common.knowledge import AgentKnowledge, Line, list_teammates
 from teamworld.methods.common.plan_answers import make_plan, normalize_texts, standby_plan
@@ -212,10 +213,13 @@ class DrWell(Method):
 
     async def _proposals(self, context: DecisionContext, meeting: Meeting, working: Mapping[AgentId, GoalId]) -> None:
         for agent in meeting.members:
+            if not context.may_speak(agent):
+                self._skip(context, agent, (Propose,), "no message left")
+                continue
             proposal = await context.ask(
                 Propose(agent, *self._shown(context, meeting.members, meeting, agent, working))
             )
-            text = proposal.reason.strip() or f"I propose {proposal.goal}."
+            text = meant(proposal.reason) or f"I propose {proposal.goal}."
             meeting.say(Message(agent, "propose", text, proposal.goal))
 
     async def _commitments(
@@ -243,10 +247,13 @@ class DrWell(Method):
         turns = self._options.chat_turns
         for turn in range(1, turns + 1):
             for agent in meeting.members:
+                if not context.may_speak(agent):
+                    self._skip(context, agent, (Chat,), "no message left")
+                    continue
                 shown = self._shown(context, meeting.members, meeting, agent, working)
                 remark = await context.ask(Chat(agent, *shown, turn, turns))
-                if remark.text:
-                    meeting.say(Message(agent, "inform" if remark.goal else "other", remark.text, remark.goal))
+                if text := meant(remark.text):
+                    meeting.say(Message(agent, "inform" if remark.goal else "other", text, remark.goal))
 
     async def _choices(
         self,
@@ -377,7 +384,7 @@ class DrWell(Method):
 
         Those in the meeting are told at once, and read it when they next name a task.
         """
-        over: set[AgentId] = set()
+        over, given_up = set[AgentId](), set[GoalId]()
         for agent, planned in plans.items():
             if not planned.handed_back:
                 continue
@@ -386,15 +393,16 @@ class DrWell(Method):
             self._let_go(context, agent, "agreed", f"You handed {goal} back.")
             self._handed_back[agent].append(Line(context.t, agent, None, planned.handed_back, goal))
             over.add(agent)
+            given_up.add(goal)
             if settled.meeting is not None and agent in settled.meeting.members:
                 heard = {member: len(settled.meeting.heard(member)) for member in settled.meeting.members}
                 settled.meeting.say(Message(agent, "release", text, goal))
                 for member in settled.meeting.members:
                     if member != agent and len(settled.meeting.heard(member)) > heard[member]:
                         self._handed_back[member].append(Line(context.t, agent, None, planned.handed_back, goal))
-        for goal in sorted({goal for agent, goal in self._committed.items() if agent in plans and goal in known}):
+        for goal in sorted(given_up & known.keys()):
             staff = [agent for agent, bound in self._committed.items() if bound == goal]
-            if over and len(staff) < known[goal].quorum:
+            if len(staff) < known[goal].quorum:
                 for agent in (agent for agent in staff if agent in plans):
                     why = f"Your commitment to {goal} was dissolved: a partner handed it back."
                     self._let_go(context, agent, "agreed", why)
@@ -460,7 +468,7 @@ class DrWell(Method):
         shown = ({agent: view}, self._knowledge(context, agent, committed), goal.id, options.looks_up, page, notes)
         draft = await context.ask(Draft(agent, *shown, options.rule == "draw"))
         cause = self._ended.get(agent, "start")
-        if draft.reason.strip() and not draft.actions:
+        if meant(draft.reason) and not draft.actions:
             return _Planned(None, handed_back=draft.reason)
         drafted = normalize_texts(draft.actions, view.abilities)
         origin: Origin = "fresh" if page.find(drafted) is None else "reused"
@@ -473,7 +481,7 @@ class DrWell(Method):
         explores = options.rule == "draw" and page.attempts < options.explore
         kind = Revise if notes is None else Reflect
         revision = await context.ask(kind(agent, *shown, drafted, explores))
-        if revision.reason.strip() and not revision.actions:
+        if meant(revision.reason) and not revision.actions:
             return _Planned(None, handed_back=revision.reason)
         revised = normalize_texts(revision.actions, view.abilities)
         origin = "fresh" if revised == drafted else "reused" if page.find(revised) is not None else "revised"

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, field_validator
 
 from teamworld.language import AgentId, GoalId
 from teamworld.memory.contract import GuideEntry
-from teamworld.methods.common.answers import Reasoned
+from teamworld.methods.common.answers import Reasoned, meant
 from teamworld.methods.common.knowledge import AgentQuestion, Line
 from teamworld.methods.common.plan_answers import PlanAnswer, candidate_texts, perturb_plan, plan_error
 from teamworld.methods.drwell.library import Page, RankedPlan, rank_plans
@@ -370,7 +370,7 @@ class Planning(AgentQuestion[Planned]):
     def check(self, answer: Planned) -> str | None:
         """The plan must pass the validation that every method shares; a task is handed back with a reason."""
         if not answer.actions:
-            return None if answer.reason.strip() else "there is no plan: write one, or say why you hand the task back"
+            return None if meant(answer.reason) else "there is no plan: write one, or say why you hand the task back"
         return plan_error(answer.actions, self.view, self.domain)
 
     def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:

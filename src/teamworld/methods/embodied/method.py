@@ -24,7 +24,7 @@ from teamworld.methods.common.single_action import aims_of, confirm_goal, decide
 from teamworld.methods.common.translation import Translate
 from teamworld.methods.contract import Briefing, Decision, DecisionContext, Message, Method
 from teamworld.methods.embodied.options import VARIANTS, EmbodiedOptions
-from teamworld.methods.embodied.organisations import Organisation, organise
+from teamworld.methods.embodied.organisations import MUTE, Organisation, organise
 from teamworld.methods.embodied.questions import Decide, Elect, Request, Speak, Talk
 from teamworld.methods.embodied.reflection import (
     COORDINATOR,
@@ -85,7 +85,8 @@ class Embodied(Method):
         """Let those who can act talk in turn, then choose their actions all at once."""
         scenes = await describe_views(context, self._options.perceive, context.free, self._domain, self._spec)
         await self._reflect(context)
-        await self._elect(context, scenes)
+        if self._options.rounds:
+            await self._elect(context, scenes)
         for number in range(1, self._options.rounds + 1):
             for agent in context.free:
                 await self._speak(context, agent, number, scenes)
@@ -97,7 +98,7 @@ class Embodied(Method):
 
     async def _reflect(self, context: DecisionContext) -> None:
         """Choose the organisation by the records of earlier episodes, once, before anybody talks."""
-        if records := self._records:
+        if self._options.rounds and (records := self._records):
             self._records = ()
             criticism = await context.ask(Criticise(CRITIC, {}, self._spec, records))
             chosen = await context.ask(Coordinate(COORDINATOR, {}, self._spec, records, criticism))
@@ -105,7 +106,7 @@ class Embodied(Method):
 
     def _organisation(self, context: DecisionContext) -> Organisation:
         if not self._options.rounds:
-            return Organisation("Nobody can talk; each chooses alone.")
+            return MUTE
         if self._chosen is not None:
             return self._chosen
         team = [agent for agent in self._agents if agent in context.team]
@@ -128,10 +129,10 @@ class Embodied(Method):
             vote = await context.ask(
                 Elect(agent, *self._shown(context, agent, scenes), leader=self._leader, term=self._options.term)
             )
-            text = f"I vote for {vote.leader}{f': {vote.reason}' if vote.reason.strip() else '.'}"
+            text = f"I vote for {vote.leader}{f': {vote.reason}' if meant(vote.reason) else '.'}"
             if not vote.leader:
                 text = f"{agent} did not vote."
-            else:
+            elif vote.leader in able:
                 votes[vote.leader] += 1
             context.post(Message(agent, "other", text))
             self._lines[agent].append(Line(context.t, agent, None, text))
@@ -148,6 +149,8 @@ class Embodied(Method):
         news = self._known_now(context, agent)
         last = self._news.get(agent)
         cause = "alone" if not me.team else "nothing new" if last == news else ""
+        if not context.may_speak(agent):
+            cause = "no message left"
         if not cause and last is not None and last[0] == news[0] and _is_agreed(me):
             cause = "all are at the one task"
         if cause:
@@ -307,7 +310,7 @@ class Embodied(Method):
 
     def learn(self, log: Sequence[Event]) -> MemoryDelta | None:
         """Return the record of an episode and its costs; None where nobody criticises."""
-        return record_episode(log, self._options.organisation) if self._options.reflect else None
+        return record_episode(log, self._options.organisation, self._options.rounds) if self._options.reflect else None
 
 
 def _is_agreed(me: AgentKnowledge) -> bool:

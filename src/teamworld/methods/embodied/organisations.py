@@ -31,10 +31,14 @@ class Organisation(NamedTuple):
             leader: One of the leaders.
             team: All who are there, in order.
         """
-        leaders = [agent for agent in self.leaders if agent in team]
+        leaders = [agent for agent in dict.fromkeys(self.leaders) if agent in team]
         others = [agent for agent in team if agent not in leaders]
         at = leaders.index(leader)
         return (leader, *others[at :: len(leaders)])
+
+
+#: Where there are no rounds of talk.
+MUTE = Organisation("Nobody can talk; each chooses alone.")
 
 
 def organise(form: Form, team: Sequence[AgentId], leader: AgentId | None = None) -> Organisation:

@@ -20,7 +20,7 @@ from teamworld.language import AgentId
 from teamworld.memory.contract import MemoryDelta, Reflection
 from teamworld.methods.common.answers import Reasoned
 from teamworld.methods.contract import StrictModel
-from teamworld.methods.embodied.organisations import LONGEST, Form, Organisation, organise
+from teamworld.methods.embodied.organisations import LONGEST, MUTE, Form, Organisation, organise
 from teamworld.reasoning.contract import Question, RespondentId, Sampling
 from teamworld.record import ActionStep, EpisodeEnd, EpisodeStart, Event, GoalChange, MessageSent, QuestionAsked
 from teamworld.worlds.contract import WorldSpec
@@ -187,17 +187,25 @@ def _flaw(text: str, leaders: Iterable[AgentId], spec: WorldSpec) -> str | None:
     return f"there is no agent {unknown[0][:80]}; there are: {', '.join(spec.agents)}" if unknown else None
 
 
-def record_episode(log: Sequence[Event], form: Form) -> MemoryDelta:
+def _elected(log: Sequence[Event]) -> AgentId | None:
+    """Return who had most votes in the last election of an episode; None where none was held."""
+    votes = [event for event in log if isinstance(event, QuestionAsked) and event.purpose == "embodied.vote"]
+    last = Counter(vote.answer["leader"] for vote in votes if vote.step == votes[-1].step and vote.answer["leader"])
+    return last.most_common(1)[0][0] if last else None
+
+
+def record_episode(log: Sequence[Event], form: Form, rounds: int) -> MemoryDelta:
     """Return the record of an episode as what memory learns of it.
 
     Args:
         log: Of the whole episode.
         form: How the team was organised where nobody chose otherwise.
+        rounds: Rounds of talk a step; none where nobody can talk.
     """
     start = next(event for event in log if isinstance(event, EpisodeStart))
     end = next((event for event in log if isinstance(event, EpisodeEnd)), None)
     chosen = next((e for e in log if isinstance(e, QuestionAsked) and e.purpose == Coordinate.kind), None)
-    organisation = organise(form, start.team)
+    organisation = organise(form, start.team, _elected(log)) if rounds else MUTE
     if chosen is not None:
         answer = Coordination.model_validate(chosen.answer)
         organisation = Organisation(answer.text, answer.leaders)

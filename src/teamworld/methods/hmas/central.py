@@ -58,11 +58,12 @@ class Hmas2(Framework):
         most = self._options.rounds if self._options.feedback else 1
         while True:
             plan = await self._ask_planner(context, PlanAll(PLANNER, record.views, record, tuple(rounds), most=most))
-            if not self._options.feedback:
+            if len(rounds) + 1 == most:
+                for agent in record.open if self._options.feedback else ():
+                    context.note(QuestionSkipped(agent=agent, purpose=Judge.kind, cause="last round"))
                 return plan
             rounds.append(Round(plan, await self._opinions(context, record, plan, rounds)))
-            accepted = all(opinion.accept for opinion in rounds[-1].opinions.values())
-            if accepted or len(rounds) == self._options.rounds:
+            if all(opinion.accept for opinion in rounds[-1].opinions.values()):
                 return plan
 
     async def _opinions(

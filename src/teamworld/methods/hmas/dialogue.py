@@ -67,16 +67,17 @@ class Dmas(Framework):
             answer = await context.ask(question)
             answer = answer.model_copy(update={"actions": _in_writing(answer, me, record)})
             spoken.add(agent)
-            if len(members) > 1:
-                self._say(meeting, agent, answer)
+            if len(members) == 1:
+                heard = _Hearing(_with(standing, answer, members), members)
+            elif self._say(meeting, agent, answer):
                 heard.note(meeting, agent, answer)
             standing = _with(standing, answer, members)
             if answer.final:
                 break
         return standing
 
-    def _say(self, meeting: Meeting, agent: AgentId, answer: TurnAnswer) -> None:
-        """Say all of an answer: what is proposed is a part of the text."""
+    def _say(self, meeting: Meeting, agent: AgentId, answer: TurnAnswer) -> bool:
+        """Say all of an answer, what is proposed as a part of the text; return whether there was anything to say."""
         proposed = "; ".join(
             f"{entry.agent} {entry.action}{f' for {entry.goal}' if entry.goal else ''}" for entry in answer.actions
         )
@@ -85,6 +86,7 @@ class Dmas(Framework):
         own = next((entry.goal for entry in answer.actions if entry.agent == agent), None)
         if text:
             meeting.say(Message(agent, "propose" if proposed else "accept", text, own))
+        return bool(text)
 
 
 class Hmas1(Dmas):

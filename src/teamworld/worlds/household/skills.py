@@ -54,7 +54,7 @@ def schemas(names: Names, known: Known, *, turns: bool, primitives: bool = False
     look = "Walk to the room" + (", to its middle, and turn round there." if turns else ".")
     elsewhere = "You are elsewhere" + (", or have not seen all of it." if turns else ".")
     open_first = " It is opened first if a hand is free." if relation == "INSIDE" else ""
-    known_thing = "You know where it is, in nothing closed and in nobody's hands; a free hand."
+    known_thing = "You have seen it yourself, in nothing closed and in nobody's hands; a free hand."
     listed = (
         ActionSchema("explore", (room,), look, elsewhere, Action("explore", (rooms[0],))),
         ActionSchema(
@@ -64,10 +64,10 @@ def schemas(names: Names, known: Known, *, turns: bool, primitives: bool = False
         ActionSchema("fetch", (thing,), "Walk to the thing and take it.", known_thing),
         ActionSchema(
             "deliver", (), f"Carry all that you hold to {plain(target)} and put it there, a step each.{open_first}",
-            f"You hold something; {plain(target)} has been found already: to find it later in the plan is not enough.",
+            f"You hold something; you have seen {plain(target)} yourself: to find it later in the plan is not enough.",
         ),
         ActionSchema(
-            "go", (place,), "Walk to a room, or until a thing is in reach.", "You know where it is; you are not there."
+            "go", (place,), "Walk to a room, or until a thing is in reach.", "You have seen it yourself, or it is a room; you are not there."
         ),
         ActionSchema("open", (container,), "Open a container.", "It is closed and in reach; a free hand."),
         ActionSchema("close", (container,), "Close a container.", "It is open and in reach."),

@@ -71,7 +71,11 @@ def tell_rules(predicates: Predicates, rules: Rules) -> str:
 
 def _tell_sight(rules: Rules, team: bool) -> str:
     others = ", with teammates and what they hold" if team else ""
-    moved = " What you saw earlier may have been moved since." if team else ""
+    moved = (
+        " What you saw earlier may have been moved since. You act only on what you saw yourself, not on what was told."
+        if team
+        else ""
+    )
     closed = "Closed containers hide what is in them."
     if rules.sight == "room":
         return f"On entering a room you see all of it{others}, and no other room. {closed}{moved}"

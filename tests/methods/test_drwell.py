@@ -17,7 +17,7 @@ from teamworld.memory.guidebook import WorldModel
 from teamworld.methods.contract import Method
 from teamworld.methods.drwell.method import DrWell
 from teamworld.methods.drwell.options import DrWellOptions
-from teamworld.methods.drwell.questions import CommitTo, Draft, TaskPlan
+from teamworld.methods.drwell.questions import Choose, CommitTo, Draft, TaskPlan
 from teamworld.reasoning.contract import Answer, BadAnswer, Question, Reasoner, Rejected, Reply
 from teamworld.reasoning.prompts import render
 from teamworld.reasoning.registry import make_reasoner
@@ -230,6 +230,26 @@ def test_a_task_can_be_handed_back_and_the_team_is_told() -> None:
     told = {question.respondent for question, prompt in mind.asked if f"handed {back.goal} back: «My way is" in prompt}
     assert "agent_1" in told  # it is reminded of it where it next names a task
     assert any(f"You handed {back.goal} back." in prompt for _, prompt in mind.asked)
+
+
+class Apart(Listening):
+    """Two agents at tasks of their own, of which one hands its task back."""
+
+    async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
+        said: dict[str, Any] = {}
+        if isinstance(question, Choose):
+            alone = question.respondent == "agent_0"
+            free = question.respondent in ("agent_0", "agent_1")
+            said = {"goal": next((goal.id for goal in question.goals if (goal.quorum == 1) is alone and free), None)}
+        elif isinstance(question, Draft) and question.respondent == "agent_0":
+            said = {"actions": [], "reason": "I would rather not."}
+        return Reply(question.answer.model_validate(said)) if said else await super().ask(question, tries)  # type: ignore[arg-type]
+
+
+def test_who_hands_a_task_back_releases_nobody_from_another() -> None:
+    events, _ = play("drwell:no_negotiation", reasoner=Apart(make_reasoner("rules", streams)), level="n4", horizon=2)
+    assert {event.agent for event in of(events, Release) if event.cause == "agreed"} == {"agent_0"}
+    assert {"agent_0", "agent_1"} <= {event.agent for event in of(events, Commit)}
 
 
 def test_a_plan_that_is_none_needs_a_reason() -> None:

@@ -67,7 +67,8 @@ def schemas(names: Names, known: Known, *, turns: bool, primitives: bool = False
             f"You hold something; you have seen {plain(target)} yourself: to find it later in the plan is not enough.",
         ),
         ActionSchema(
-            "go", (place,), "Walk to a room, or until a thing is in reach.", "You have seen it yourself, or it is a room; you are not there."
+            "go", (place,), "Walk to a room, or until a thing is in reach.",
+            "It is a room or you have seen it yourself; you are not there.",
         ),
         ActionSchema("open", (container,), "Open a container.", "It is closed and in reach; a free hand."),
         ActionSchema("close", (container,), "Close a container.", "It is open and in reach."),

@@ -469,7 +469,7 @@ def _steps_in_vain(
 def others_can_say(situation: Situation, assessment: Assessment) -> bool:
     """Return whether a teammate before the agent in the team can say the same; its plan only the agent itself can."""
     before = takewhile(lambda agent: agent != situation.agent, situation.team)
-    return not assessment.against and any(not situation.missing_from(mate, assessment.facts) for mate in before)
+    return not assessment.against and any(not situation.missing_from(teammate, assessment.facts) for teammate in before)
 
 
 # ---- warnings of danger

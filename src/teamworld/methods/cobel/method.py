@@ -59,7 +59,9 @@ class Cobel(Method):
     """A team whose members hold beliefs about the world, and about each other's beliefs."""
 
     name: ClassVar[str] = "cobel"
-    summary: ClassVar[str] = "CoBel-World: symbolic beliefs of the world and of each other; a message where these clash"
+    summary: ClassVar[str] = (
+        "CoBel-World: symbolic beliefs of the world and of each other; a message where these conflict"
+    )
     options: ClassVar[type[BaseModel]] = CobelOptions
     _options: CobelOptions
     questions: ClassVar[tuple[type[Question[Any]], ...]] = (ProposeRules, ReviewRules, *QUESTIONS)

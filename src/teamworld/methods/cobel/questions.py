@@ -428,20 +428,22 @@ class Assess(
     def lacking(self) -> Sequence[tuple[str, str]]:
         """What matters and some teammate does not hold, with who does not."""
         situation = self.situation
-        missing = {mate: set(situation.missing_from(mate, self.estimate.facts)) for mate in situation.teammates}
-        lacking = {fact: [mate for mate, facts in missing.items() if fact in facts] for fact in self.estimate.facts}
-        return [(plain(fact), ", ".join(mates)) for fact, mates in lacking.items() if mates]
+        facts, without = self.estimate.facts, dict[Fact, list[AgentId]]()
+        for teammate in situation.teammates:
+            for fact in situation.missing_from(teammate, facts):
+                without.setdefault(fact, []).append(teammate)
+        return [(plain(fact), ", ".join(without[fact])) for fact in facts if fact in without]
 
     @property
     def likely(self) -> Sequence[tuple[AgentId, str, Sequence[str]]]:
         """Teammates, whether they are in sight, and their likely plans with their probabilities; none together."""
         situation, groups = self.situation, dict[tuple[str, tuple[str, ...]], list[AgentId]]()
-        for mate in situation.teammates:
-            met = situation.last_met.get(mate)
+        for teammate in situation.teammates:
+            met = situation.last_met.get(teammate)
             sight = "in sight" if met == situation.view.t else "out of sight" if met is not None else "not met"
-            plans = tuple(knowledge.describe_intent(situation, intent) for intent in self.intents.get(mate, ()))
-            groups.setdefault((sight, plans), []).append(mate)
-        return [(", ".join(mates), sight, plans) for (sight, plans), mates in groups.items()]
+            plans = tuple(knowledge.describe_intent(situation, intent) for intent in self.intents.get(teammate, ()))
+            groups.setdefault((sight, plans), []).append(teammate)
+        return [(", ".join(alike), sight, plans) for (sight, plans), alike in groups.items()]
 
     @property
     def steps_to_begin(self) -> int:
@@ -471,18 +473,22 @@ class Assess(
         lines = read_lines(answer.misaligned, situation, (self.respondent,))
         held = messages.with_containers(situation, [fact for fact in lines if fact in situation.facts])
         lacking = {teammate: situation.missing_from(teammate, held) for teammate in situation.teammates}
-        clashes = {mate: self._clashes(intents) for mate, intents in self.intents.items()}
-        clashing = [mate for mate, found in clashes.items() if found]
-        clashing = clashing or [mate for mate in situation.teammates if not held]
-        keeps = {mate for mate, found in clashes.items() if found and all(planning.stands(situation, i) for i in found)}
+        conflicts = {teammate: self._conflicts(intents) for teammate, intents in self.intents.items()}
+        against = [teammate for teammate, plans in conflicts.items() if plans]
+        against = against or [teammate for teammate in situation.teammates if not held]
+        keeps = {
+            teammate
+            for teammate, plans in conflicts.items()
+            if plans and all(planning.stands(situation, plan) for plan in plans)
+        }
         return Assessment(
             speaks=speaks,
             lacking={teammate: facts for teammate, facts in lacking.items() if facts},
-            against=tuple(mate for mate in clashing if mate not in keeps) if speaks else (),
+            against=tuple(teammate for teammate in against if teammate not in keeps) if speaks else (),
             reason=answer.reasoning,
         )
 
-    def _clashes(self, intents: Iterable[Intent]) -> list[Intent]:
+    def _conflicts(self, intents: Iterable[Intent]) -> list[Intent]:
         cost, facts = self.situation.domain.beliefs.conflict_cost, self.situation.facts
         own = self.situation.own_options[:1]
         return [intent for intent in intents for option in own if cost(option, intent.option, facts) > 0]

@@ -116,9 +116,9 @@ class Situation(AgentKnowledge):
     @cached_property
     def untold(self) -> Sequence[Fact]:
         """What it knows of the things of open goals and nobody has told, in the order of the world."""
-        told = {fact for line in self.lines for fact in read_told(line.text, self.domain)}
+        known_to_all = {fact for line in self.lines for fact in read_told(line.text, self.domain)}
         things = {goal.thing for goal in self.goals}
-        return [fact for fact in self.known if fact.subject in things and fact not in told]
+        return [fact for fact in self.known if fact.subject in things and fact not in known_to_all]
 
     @cached_property
     def news(self) -> tuple[object, ...]:

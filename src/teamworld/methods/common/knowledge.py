@@ -133,7 +133,7 @@ class AgentKnowledge:
     def taken(self) -> Mapping[GoalId, Sequence[AgentId]]:
         """Which teammates take a goal, of goals at which no more agents are of use than take them."""
         by = {
-            goal.id: [mate.agent for mate in self.team if goal.id in (mate.commitment, *mate.then)]
+            goal.id: [teammate.agent for teammate in self.team if goal.id in (teammate.commitment, *teammate.then)]
             for goal in self.goals
         }
         return {goal.id: by[goal.id] for goal in self.goals if len(by[goal.id]) >= goal.capacity}
@@ -216,12 +216,12 @@ class AgentKnowledge:
 
 def _by_lists(choices: tuple[Term, ...], lists: Mapping[tuple[Term, ...], Sequence[str]]) -> tuple[Term, ...]:
     """Return values with the name of a list in place of those that stand in it."""
-    told: list[Term] = []
+    named: list[Term] = []
     for shorter in (other for other in lists if 1 < len(other) < len(choices) and "." not in lists[other][0]):
         if set(shorter) <= set(choices):
-            told.append(f"any {lists[shorter][0]}")
+            named.append(f"any {lists[shorter][0]}")
             choices = tuple(choice for choice in choices if choice not in shorter)
-    return (*told, *choices)
+    return (*named, *choices)
 
 
 @dataclass(frozen=True)

@@ -328,8 +328,10 @@ class TeamRecord:
     def _own_parts(self, member: Member) -> Sequence[str]:
         """Return the parts of an agent's situation; not where it takes teammates to be, who tell that themselves."""
         traits = {fact.subject for fact in member.me.view.known if fact.predicate in _TRAITS}
-        told = {self.reader, *(other.me.agent for other in self.members)} - {None, member.me.agent, *traits}
-        return [part for part in _parts(member.situation) if _SUBJECT.findall(part)[0] not in {*told, "Teammates:"}]
+        elsewhere = {self.reader, *(other.me.agent for other in self.members)} - {None, member.me.agent, *traits}
+        return [
+            part for part in _parts(member.situation) if _SUBJECT.findall(part)[0] not in {*elsewhere, "Teammates:"}
+        ]
 
     def of(self, agent: AgentId) -> Member | None:
         """Return what the record holds of an agent."""

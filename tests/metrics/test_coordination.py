@@ -54,16 +54,17 @@ def test_the_slow_check_agrees_on_longer_logs() -> None:
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> list[list[Event]]:
-    """Return the logs of short CUBE episodes of three methods in three sizes."""
+    """Return the logs of short CUBE episodes of four methods in three sizes."""
     folder = tmp_path_factory.mktemp("runs")
+    methods = ["drwell", "greedy", "random", "do_nothing"]
     for level in ("paper-n2", "n4", "n8"):
-        teamworld.run(level=level, method=["drwell", "greedy", "random"], seed=[0, 1], max_steps=60, out=folder / level)
+        teamworld.run(level=level, method=methods, seed=[0, 1], max_steps=60, out=folder / level)
     return [list(read_log(path)) for path in sorted(folder.rglob("*.jsonl.zst"))]
 
 
 @pytest.mark.heavy
 def test_the_slow_check_agrees_on_real_episodes(played: list[list[Event]]) -> None:
-    assert len(played) == 18
+    assert len(played) == 24
     for events in played:
         check(events)
 

@@ -319,7 +319,8 @@ def _read(facts: Facts) -> SymbolicState:
         for block in sorted(weights)
         if block in delivered or block in places
     }
-    return SymbolicState(side, agents, blocks, unseen)
+    in_order = dict(sorted(agents.items(), key=lambda item: (len(item[0]), item[0])))  # whatever order facts came in
+    return SymbolicState(side, in_order, blocks, dict(sorted(unseen.items())))
 
 
 def _cell(fact: Fact, value: Term) -> Cell:

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from teamworld.language import ActionSchema, AgentId, Entity, Fact, Facts, GoalId, plain
+from teamworld.language import ActionSchema, AgentId, Entity, Fact, Facts, GoalId, Role, plain
 from teamworld.methods.common.knowledge import AgentKnowledge, Line
-from teamworld.methods.common.told_facts import believed
+from teamworld.methods.common.told_facts import OF_AGENTS, believed
 from teamworld.planning.candidates import nearest_ticks
 from teamworld.planning.fetch import held_things, missing_things, wanted_kind
 from teamworld.planning.goals import filter_workable, open_goals
@@ -37,6 +37,8 @@ class InformedKnowledge(AgentKnowledge):
     """Own actions that it remembers; 0: all."""
     omit: tuple[str, ...] = ()
     """Verbs that it does not know of."""
+    told_roles: tuple[Role, ...] = OF_AGENTS
+    """Roles of the relations about agents of which it believes what it is told."""
 
     # ---- what the shared blocks show otherwise than for other methods
 
@@ -86,7 +88,7 @@ class InformedKnowledge(AgentKnowledge):
     @cached_property
     def lines(self) -> tuple[Line, ...]:
         """All that it heard and said, oldest first."""
-        return (*self.earlier, *self.said)
+        return tuple(sorted((*self.earlier, *self.said), key=lambda line: line.step))
 
     @property
     def is_shared(self) -> bool:
@@ -96,7 +98,9 @@ class InformedKnowledge(AgentKnowledge):
     @cached_property
     def known(self) -> Facts:
         """What it has seen, and what it was told since."""
-        return self.view.known if self.is_shared else believed(self.view, self.domain, self.lines, self.spec.agents)
+        if self.is_shared:
+            return self.view.known
+        return believed(self.view, self.domain, self.lines, self.spec.agents, self.told_roles)
 
     @cached_property
     def unseen(self) -> frozenset[Entity]:

@@ -9,9 +9,9 @@ nearer than anything else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
-from teamworld.language import Entity, GoalId, Term
+from teamworld.language import Action, Entity, GoalId, Term
 from teamworld.methods.common.informed_knowledge import InformedKnowledge
 from teamworld.planning.candidates import CandidateStep, find_step, idle_step
 from teamworld.planning.fetch import MIN_FINDS, find_chances
@@ -21,10 +21,15 @@ from teamworld.worlds.contract import WAIT, Goal, Option
 MAX_GOALS = 6
 
 
-def choose_step(me: InformedKnowledge) -> CandidateStep:
-    """Return what to do now: the next action for the preferred goal, else out of the way, else wait for a step."""
-    choose = choose_fetch if me.words.hands > 1 else choose_for_goal
-    step = choose(me) or idle_step(me.view, me.domain)
+def choose_step(me: InformedKnowledge, barred: Collection[Action] = ()) -> CandidateStep:
+    """Return what to do now: the next action for the preferred goal, else out of the way, else wait for a step.
+
+    Args:
+        me: What the agent knows.
+        barred: Actions that it leaves to teammates.
+    """
+    chosen = choose_fetch(me, barred) if me.words.hands > 1 else choose_for_goal(me)
+    step = chosen or idle_step(me.view, me.domain, barred)
     possible = step.action.verb not in me.omit and me.view.check(step.action).ok
     return step if possible else CandidateStep(WAIT, None)
 
@@ -68,10 +73,15 @@ def _can_use(me: InformedKnowledge, goal: Goal) -> bool:
 # ---- with several hands: fetch, look, bring
 
 
-def choose_fetch(me: InformedKnowledge) -> CandidateStep | None:
-    """Return what to fetch, where to look or what to bring; None where there is nothing to do."""
+def choose_fetch(me: InformedKnowledge, barred: Collection[Action] = ()) -> CandidateStep | None:
+    """Return what to fetch, where to look or what to bring; None where there is nothing to do.
+
+    Args:
+        me: What the agent knows.
+        barred: Actions that it leaves to teammates.
+    """
     has = len(me.held(me.agent))
-    options = [option for option in me.options if option.action != WAIT]
+    options = [option for option in me.options if option.action != WAIT and option.action not in barred]
     after = {option: me.kept_after(option) for option in options}
     bring = min((option for option in options if after[option] < has), key=lambda option: option.steps, default=None)
     missing = me.missing

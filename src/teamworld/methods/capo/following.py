@@ -1,0 +1,170 @@
+"""How far the meta-plan is done, as one agent knows, and what comes next of its own part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from teamworld.language import Action, AgentId, Entity, Facts, GoalId, ParseError, parse_action, written_names
+from teamworld.methods.capo.meta_plan import MetaPlan, PlanItem, by_step, items_of
+from teamworld.methods.common.informed_knowledge import InformedKnowledge
+from teamworld.methods.common.own_step import choose_step
+from teamworld.methods.common.single_action import read_act
+from teamworld.planning.candidates import CandidateStep, complete_action, find_step
+from teamworld.worlds.contract import WAIT, Goal
+
+#: An item is passed over while its next action failed so many times of late and never worked.
+VAIN = 2
+
+
+def read_item(item: PlanItem, me: InformedKnowledge) -> Action | None:
+    """Return the action that an item means to an agent; None where it only names a task, or cannot be read.
+
+    An action in written form may be about things that the agent was only told of.
+    """
+    if not item.action:
+        return None
+    action = read_act(item.action, me, listed=False)
+    if action is not None:
+        return action
+    kinds = {fact.subject.kind for fact in me.known if isinstance(fact.subject, Entity)}
+    try:
+        written = parse_action(written_names(item.action, kinds))
+    except ParseError:
+        return None
+    return written if any(schema.verb == written.verb for schema in me.abilities) else None
+
+
+def is_open(item: PlanItem, me: InformedKnowledge) -> bool:
+    """Return whether an item, of whomever, is still to be done as far as an agent knows.
+
+    It is over with its task, once the place that it is to look into is searched, and once the thing that it is to take
+    is in a hand or where a goal wants it. To wait is nothing to do.
+    """
+    goal = _goal(item, me)
+    if goal is not None and goal.state != "open":
+        return False
+    action = read_item(item, me)
+    if action is None or action == WAIT:
+        return goal is not None and action is None
+    return not is_settled(action, me, me.known)
+
+
+def _goal(item: PlanItem, me: InformedKnowledge) -> Goal | None:
+    return None if item.goal is None else me.all_goals.get(item.goal)
+
+
+def is_settled(action: Action, me: InformedKnowledge, facts: Facts) -> bool:
+    """Return whether an action would be in vain: its place is searched, its thing taken up or delivered.
+
+    Args:
+        action: What somebody is to do.
+        me: What the agent knows that judges it.
+        facts: What is believed to be so when it begins.
+    """
+    words, things = me.words, [arg for arg in action.args if isinstance(arg, Entity)]
+    if action.verb == words.explore:
+        return any(facts.value(thing, words.search) == words.seen for thing in things)
+    if action.verb in (words.check, words.open):
+        return any(facts.value(thing, words.access) == words.opened for thing in things)
+    over = {*(fact.value for fact in facts.about(words.held)), *me.delivered} - {*me.targets}
+    return any(thing in over for thing in things)
+
+
+def commitments(plan: MetaPlan, me: InformedKnowledge) -> dict[AgentId, GoalId]:
+    """Return the task that each agent is at by the meta-plan: that of its first item that is open and serves one."""
+    first: dict[AgentId, GoalId] = {}
+    for item in plan:
+        if item.goal is not None and item.goal in me.all_goals and is_open(item, me):
+            first.setdefault(item.agent, item.goal)
+    return first
+
+
+# ---- what comes next
+
+
+def follow_plan(me: InformedKnowledge, plan: MetaPlan) -> CandidateStep | None:
+    """Return what comes next of an agent's own part: of its first step with something to do what takes least.
+
+    Items whose next action failed ``VAIN`` times of late are passed over.
+
+    Args:
+        me: What the agent knows.
+        plan: The meta-plan as it has it.
+    """
+    for items in by_step(items_of(plan, me.agent)).values():
+        able = [step for item in items[me.agent] if (step := next_action(item, me)) is not None]
+        able = [step for step in able if not _is_vain(step.action, me)]
+        if able:
+            return min(able, key=lambda step: (step.ticks + me.vain.get(step.goal or "", 0), str(step.action)))
+    return None
+
+
+def next_action(item: PlanItem, me: InformedKnowledge) -> CandidateStep | None:
+    """Return what an agent does now for an item of its own; None where it is over, or cannot be done now."""
+    if not is_open(item, me):
+        return None
+    goal, action = _goal(item, me), read_item(item, me)
+    if action is None:
+        return find_step(goal, me.view, me.domain, me.known) if goal is not None and goal in me.workable else None
+    own = next((o for o in me.options if complete_action(o.action, me.view) == action), None)
+    if own is not None:
+        return CandidateStep(action, _known_goal(own.goal or item.goal, me), max(1, own.steps))
+    return next(_ways(action, goal, me), None)
+
+
+def _known_goal(goal: GoalId | None, me: InformedKnowledge) -> GoalId | None:
+    return goal if goal in me.all_goals else None
+
+
+def _ways(action: Action, goal: Goal | None, me: InformedKnowledge) -> Iterator[CandidateStep]:
+    """Yield what comes before an action that cannot start now: a plan for its goal, or a way to where its thing is."""
+    if goal is not None and goal in me.workable and action.args:
+        for plan in me.domain.candidate_plans(goal, me.agent, me.known):
+            acts = [complete_action(act, me.view) for act in plan.actions]
+            if action in acts[1:] and me.view.check(acts[0]).ok:
+                yield CandidateStep(acts[0], goal.id, max(1, me.domain.estimate_steps(me.agent, acts[0], me.known)))
+    for thing in (arg for arg in action.args if isinstance(arg, Entity)):
+        room = _room_of(thing, me)
+        for option in me.options:
+            if room is not None and option.action.args == (room,):
+                yield CandidateStep(option.action, None if goal is None else goal.id, max(1, option.steps))
+
+
+def _room_of(thing: Entity, me: InformedKnowledge) -> Entity | None:
+    """Return the room that a thing is in, as far as is known; of one in a container that of the container."""
+    words = me.words
+    inside = me.known.value(thing, words.container) if words.container else None
+    at = inside if isinstance(inside, Entity) else thing
+    room = me.known.value(at, words.room) if words.room else None
+    return room if isinstance(room, Entity) else None
+
+
+def _is_vain(action: Action, me: InformedKnowledge) -> bool:
+    tried = [done for done in me.past if done.action == action]
+    return len(tried) >= VAIN and all(done.status == "failed" for done in tried[-VAIN:])
+
+
+def choose_beside(me: InformedKnowledge, plan: MetaPlan) -> CandidateStep:
+    """Return what an agent does of its own choice that has nothing to do by the meta-plan.
+
+    It leaves to its teammates what the meta-plan has for them, as long as there is something else to do.
+
+    Args:
+        me: What the agent knows.
+        plan: The meta-plan as it has it.
+    """
+    left = tuple(_left_to_teammates(me, plan))
+    step = choose_step(me, left)
+    if left and step.goal is None and step.action not in (option.action for option in me.options if option.steps > 1):
+        return choose_step(me)
+    return step
+
+
+def _left_to_teammates(me: InformedKnowledge, plan: MetaPlan) -> Sequence[Action]:
+    actions = (read_item(item, me) for item in plan if item.agent != me.agent and is_open(item, me))
+    return [action for action in dict.fromkeys(actions) if action is not None and not _brings(action, me)]
+
+
+def _brings(action: Action, me: InformedKnowledge) -> bool:
+    """Return whether an action is about where things are to go: several agents may bring things there."""
+    return any(arg in me.targets for arg in action.args)

@@ -1,0 +1,82 @@
+"""What an agent tells of its progress when a discussion begins: a text without a reasoner, with facts beside it.
+
+The text is CoELA's progress paragraph, in worlds with rooms to explore; elsewhere how many tasks are done and what the
+agent does. The facts are what it has seen itself and nobody has told yet: of itself, of what goals are about or want,
+and of places that it has looked through.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from teamworld.language import Entity, Fact, Role, Term, plain
+from teamworld.methods.common.informed_knowledge import InformedKnowledge
+from teamworld.methods.common.progress_report import count_done, report_progress
+from teamworld.methods.common.team_record import name_agent
+from teamworld.methods.common.told_facts import STATE_OF_AGENTS, read_told
+from teamworld.planning.fetch import wanted_kind
+from teamworld.reasoning.prompts import plural
+
+#: Facts that one message tells at most.
+MAX_FACTS: Final = 60
+#: Roles of relations about things that are not told: what is near changes with every step, and a map shows the rest.
+_UNTOLD: Final[tuple[Role, ...]] = ("near", "map")
+
+
+def tell_progress(me: InformedKnowledge) -> str:
+    """Return how far the team is, as an agent tells it: in its own name."""
+    report = report_progress(me)
+    doing = f"You are doing {plain(me.doing)}." if me.doing is not None else ""
+    parts = (f"{plural(me.step, 'step')} used.", count_done(me) if report is None else report, doing)
+    return name_agent(" ".join(filter(None, parts)), me.agent)
+
+
+def find_untold(me: InformedKnowledge) -> tuple[Fact, ...]:
+    """Return what an agent has seen, still believes, and nobody told last, in the order of the world.
+
+    Of itself it tells all, or nothing where it told the same last: what it does not tell of is not in its hands. Where
+    all know what one of them sees there is nothing to tell.
+    """
+    if me.is_shared:
+        return ()
+    believed, told = set(me.known), _told_last(me)
+    seen = [fact for fact in me.view.known if fact in believed and _can_tell(fact, me)]
+    own = [fact for fact in seen if fact.subject == me.agent]
+    is_same = set(own) == {fact for facts in told.values() for fact in facts if fact.subject == me.agent}
+    untold = [
+        fact for fact in seen if fact.subject != me.agent and fact not in told.get((fact.subject, fact.predicate), ())
+    ]
+    return (*(() if is_same else own), *untold)[:MAX_FACTS]
+
+
+def _told_last(me: InformedKnowledge) -> dict[tuple[Term, str], set[Fact]]:
+    """Return what was told last of each thing and agent, by predicate; of who spoke of itself all that it said then."""
+    last: dict[tuple[Term, str], set[Fact]] = {}
+    for line in me.lines:
+        told: dict[tuple[Term, str], set[Fact]] = {}
+        for fact in read_told(line.text, me.domain, me.spec.agents, STATE_OF_AGENTS):
+            told.setdefault((fact.subject, fact.predicate), set()).add(fact)
+        if any(subject == line.sender for subject, _ in told):
+            last = {about: facts for about, facts in last.items() if about[0] != line.sender}
+        last |= told
+    return last
+
+
+def _can_tell(fact: Fact, me: InformedKnowledge) -> bool:
+    """Return whether a fact is about the agent itself, or a thing or place that the team's work is about."""
+    subject, words = fact.subject, me.words
+    kind = subject.kind if isinstance(subject, Entity) else "agent"
+    found = (
+        relation.role
+        for relation in me.domain.relations
+        if (relation.predicate, relation.subject) == (fact.predicate, kind)
+    )
+    role = next(found, None)
+    if not isinstance(subject, Entity):
+        return subject == me.agent and role in STATE_OF_AGENTS
+    if role is None or role in _UNTOLD:
+        return False
+    goals = me.all_goals.values()
+    if any(goal.thing == subject or wanted_kind(goal) == kind for goal in goals):
+        return True
+    return fact.predicate in (words.search, words.access, words.room) and kind in words.rooms | words.containers

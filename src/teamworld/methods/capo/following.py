@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 
 from teamworld.language import Action, AgentId, Entity, Facts, GoalId, ParseError, parse_action, written_names
 from teamworld.methods.capo.meta_plan import MetaPlan, PlanItem, by_step, items_of
 from teamworld.methods.common.informed_knowledge import InformedKnowledge
 from teamworld.methods.common.own_step import choose_step
 from teamworld.methods.common.single_action import read_act
-from teamworld.planning.candidates import CandidateStep, complete_action, find_step
-from teamworld.worlds.contract import WAIT, Goal
+from teamworld.planning.candidates import CandidateStep, complete_action, find_step, foresee_step
+from teamworld.worlds.contract import WAIT, Goal, ImpossibleFacts
 
 #: An item is passed over while its next action failed so many times of late and never worked.
 VAIN = 2
+#: Options that are looked at, the nearest, for the way to what an agent was only told of.
+MAX_WAYS = 12
 
 
 def read_item(item: PlanItem, me: InformedKnowledge) -> Action | None:
@@ -82,18 +85,19 @@ def commitments(plan: MetaPlan, me: InformedKnowledge) -> dict[AgentId, GoalId]:
 # ---- what comes next
 
 
-def follow_plan(me: InformedKnowledge, plan: MetaPlan) -> CandidateStep | None:
+def follow_plan(me: InformedKnowledge, plan: MetaPlan, since: int = 0) -> CandidateStep | None:
     """Return what comes next of an agent's own part: of its first step with something to do what takes least.
 
-    Items whose next action failed ``VAIN`` times of late are passed over.
+    Items whose next action failed ``VAIN`` times since the meta-plan came are passed over.
 
     Args:
         me: What the agent knows.
         plan: The meta-plan as it has it.
+        since: The step at which it came.
     """
     for items in by_step(items_of(plan, me.agent)).values():
         able = [step for item in items[me.agent] if (step := next_action(item, me)) is not None]
-        able = [step for step in able if not _is_vain(step.action, me)]
+        able = [step for step in able if not _is_vain(step.action, me, since)]
         if able:
             return min(able, key=lambda step: (step.ticks + me.vain.get(step.goal or "", 0), str(step.action)))
     return None
@@ -105,42 +109,51 @@ def next_action(item: PlanItem, me: InformedKnowledge) -> CandidateStep | None:
         return None
     goal, action = _goal(item, me), read_item(item, me)
     if action is None:
-        return find_step(goal, me.view, me.domain, me.known) if goal is not None and goal in me.workable else None
+        if goal is None or goal not in me.workable:
+            return None
+        return find_step(goal, me.view, me.domain, me.known) or _approach(goal, None, me)
     own = next((o for o in me.options if complete_action(o.action, me.view) == action), None)
-    if own is not None:
-        return CandidateStep(action, _known_goal(own.goal or item.goal, me), max(1, own.steps))
-    return next(_ways(action, goal, me), None)
+    if own is None:
+        return _approach(goal, action, me)
+    named = own.goal or item.goal
+    return CandidateStep(action, named if named in me.all_goals else None, max(1, own.steps))
 
 
-def _known_goal(goal: GoalId | None, me: InformedKnowledge) -> GoalId | None:
-    return goal if goal in me.all_goals else None
+def _approach(goal: Goal | None, action: Action | None, me: InformedKnowledge) -> CandidateStep | None:
+    """Return the way to something that an agent was only told of and has to see first; None where there is none.
+
+    It is the option after which the rest is expected to take least.
+
+    Args:
+        goal: The task that it is for, if any.
+        action: What is to be done there; None: what the task takes.
+        me: What the agent knows.
+    """
+    about = action.args if action is not None else () if goal is None else (goal.thing,)
+    if me.unseen.isdisjoint(thing for thing in about if isinstance(thing, Entity)):
+        return None
+    ways: list[CandidateStep] = []
+    for option in sorted(me.options, key=lambda option: option.steps)[:MAX_WAYS]:
+        if option.action != WAIT:
+            with suppress(ImpossibleFacts):
+                rest = _rest(goal, action, me, me.domain.predict(me.agent, option.action, me.known))
+                if rest is not None:
+                    way = complete_action(option.action, me.view)
+                    ways.append(CandidateStep(way, None if goal is None else goal.id, max(1, option.steps + rest)))
+    return min(ways, key=lambda way: (way.ticks, str(way.action)), default=None)
 
 
-def _ways(action: Action, goal: Goal | None, me: InformedKnowledge) -> Iterator[CandidateStep]:
-    """Yield what comes before an action that cannot start now: a plan for its goal, or a way to where its thing is."""
-    if goal is not None and goal in me.workable and action.args:
-        for plan in me.domain.candidate_plans(goal, me.agent, me.known):
-            acts = [complete_action(act, me.view) for act in plan.actions]
-            if action in acts[1:] and me.view.check(acts[0]).ok:
-                yield CandidateStep(acts[0], goal.id, max(1, me.domain.estimate_steps(me.agent, acts[0], me.known)))
-    for thing in (arg for arg in action.args if isinstance(arg, Entity)):
-        room = _room_of(thing, me)
-        for option in me.options:
-            if room is not None and option.action.args == (room,):
-                yield CandidateStep(option.action, None if goal is None else goal.id, max(1, option.steps))
+def _rest(goal: Goal | None, action: Action | None, me: InformedKnowledge, facts: Facts) -> int | None:
+    """Return the steps that an action, or what a task takes, is expected to take if some facts hold."""
+    if action is not None:
+        can = me.domain.check(me.agent, action, facts).ok
+        return me.domain.estimate_steps(me.agent, action, facts) if can else None
+    step = None if goal is None else foresee_step(goal, me.agent, me.domain, facts)
+    return None if step is None else step.ticks
 
 
-def _room_of(thing: Entity, me: InformedKnowledge) -> Entity | None:
-    """Return the room that a thing is in, as far as is known; of one in a container that of the container."""
-    words = me.words
-    inside = me.known.value(thing, words.container) if words.container else None
-    at = inside if isinstance(inside, Entity) else thing
-    room = me.known.value(at, words.room) if words.room else None
-    return room if isinstance(room, Entity) else None
-
-
-def _is_vain(action: Action, me: InformedKnowledge) -> bool:
-    tried = [done for done in me.past if done.action == action]
+def _is_vain(action: Action, me: InformedKnowledge, since: int) -> bool:
+    tried = [done for done in me.past if done.action == action and done.start >= since]
     return len(tried) >= VAIN and all(done.status == "failed" for done in tried[-VAIN:])
 
 

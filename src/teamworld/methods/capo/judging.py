@@ -30,7 +30,9 @@ class Objection(NamedTuple):
     changes: MetaPlan
 
 
-def find_objection(me: InformedKnowledge, plan: MetaPlan, members: Sequence[AgentId]) -> Objection | None:
+def find_objection(
+    me: InformedKnowledge, plan: MetaPlan, members: Sequence[AgentId], since: int = 0
+) -> Objection | None:
     """Return what an agent has against a meta-plan; None if it is satisfied.
 
     It objects where it can do nothing of its own part though there is something to do, where it had better change
@@ -41,8 +43,9 @@ def find_objection(me: InformedKnowledge, plan: MetaPlan, members: Sequence[Agen
         me: What the agent knows.
         plan: The meta-plan.
         members: The agents that it is for.
+        since: The step at which it came.
     """
-    planned, rather = follow_plan(me, plan), choose_beside(me, plan)
+    planned, rather = follow_plan(me, plan, since), choose_beside(me, plan)
     is_useful = rather.goal is not None or _is_look(rather, me)
     if planned is None:
         why = "There is nothing for me in it that I can do." if items_of(plan, me.agent) else "I have nothing to do."

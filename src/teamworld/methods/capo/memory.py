@@ -27,6 +27,8 @@ class PlannerMemory(DialogueMemory):
     """The rules of its world, by which facts are read."""
     plan: MetaPlan = ()
     """The meta-plan that reached it last."""
+    since: int = 0
+    """The step at which it did."""
     progress: dict[AgentId, Line] = field(default_factory=dict)
     """What each agent told last of its progress."""
     talk: list[Line] = field(default_factory=list)
@@ -46,7 +48,7 @@ class PlannerMemory(DialogueMemory):
             if message.act == PROGRESS:
                 self.progress[message.sender] = line
             elif message.act == PLAN:
-                self.plan = read_plan(message.text, self.team)
+                self.plan, self.since = read_plan(message.text, self.team), message.t
             else:
                 self.talk.append(line)
 

@@ -104,10 +104,9 @@ def read_plan(text: str, team: Collection[AgentId]) -> MetaPlan:
     names = "|".join(map(re.escape, sorted(team, key=lambda name: (-len(name), name))))
     head = re.compile(rf"(?<!\w)Step ([1-{STEPS}]), ({names}): ")
     heads = list(head.finditer(text))
-    ends = [match.start() for match in heads[1:]] + [len(text)]
-    items = []
-    for match, end in zip(heads, ends, strict=True):
-        items.append(_read_item(int(match[1]), match[2], text[match.end() : end].strip(" .;")))
+    ends = [*(match.start() for match in heads), len(text)][1:]
+    says = (text[match.end() : end].strip(" .;") for match, end in zip(heads, ends, strict=True))
+    items = [_read_item(int(match[1]), match[2], said) for match, said in zip(heads, says, strict=True)]
     return tidy_plan(items, team)
 
 

@@ -184,7 +184,8 @@ class Capo(Method):
         if evaluators and not self._may_speak(talk.context, designer, design.kind):
             return False
         answer = await talk.context.ask(self._question(design, talk, designer))
-        plan = self._memory[designer].plan = tidy_plan(answer.items, talk.meeting.members)
+        memory, plan = self._memory[designer], tidy_plan(answer.items, talk.meeting.members)
+        memory.plan, memory.since = plan, talk.context.t
         if plan and evaluators:
             talk.meeting.say(Message(designer, PLAN, f"My meta-plan. {write_plan(plan)}"))
             self._attend(talk.meeting)
@@ -237,7 +238,7 @@ class Capo(Method):
         memory, others = self._memory[agent], (name for name in talk.agenda.members if name != agent)
         told = tuple(memory.progress[name] for name in others if name in memory.progress)
         me = self._knowledge(talk.context, agent, talk.scenes.get(agent))
-        return kind(agent, {agent: me.view}, me, memory.plan, talk.agenda, told)
+        return kind(agent, {agent: me.view}, me, memory.plan, memory.since, talk.agenda, told)
 
     # ---- acting
 
@@ -264,7 +265,7 @@ class Capo(Method):
         me = self._knowledge(context, agent, scenes.get(agent))
         goal, option = None, self._unasked(context, me)
         if option is None:
-            answer = await context.ask(ParsePlan(agent, {agent: view}, me, memory.plan))
+            answer = await context.ask(ParsePlan(agent, {agent: view}, me, memory.plan, memory.since))
             action = await translate_action(context, me, answer.action, self._options.translate)
             goal = answer.goal
         else:

@@ -27,9 +27,9 @@ class CapoOptions(InWords):
     adaptation: bool = Field(
         default=True, description="whether new progress starts a discussion; without, there is one at the start alone"
     )
-    joins: Literal["step", "action"] = Field(
-        default="step",
-        description="when agents without a reason join a discussion: at the next step, or when their action has ended",
+    joins: Literal["action", "step"] = Field(
+        default="action",
+        description="when agents without a reason join a discussion: when their action has ended, or at the next step",
     )
     gap: int = Field(
         default=0, ge=0, description="steps from a discussion to the next at least; reasons within it are kept"
@@ -69,7 +69,7 @@ VARIANTS: Mapping[str, Variant] = {
         "as CoBel-World's authors ran it: names match in part, all that is seen or delivered triggers, talk is free",
         {
             **{"matching": "part", "told_counts": False, "deliveries": "each", "refusals": "exact"},
-            "free_discussion": True,
+            **{"joins": "step", "free_discussion": True},
         },
     ),
     "no_discussion": Variant("nobody judges the meta-plan: the designer's first one stands", {"discussion": False}),

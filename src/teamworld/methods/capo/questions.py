@@ -90,6 +90,8 @@ class CapoQuestion(AgentQuestion[Asked]):
     me: InformedKnowledge
     plan: MetaPlan
     """The meta-plan as the agent has it; empty where it has none."""
+    since: int
+    """The step at which it came."""
 
     @property
     def steps(self) -> Mapping[int, Mapping[AgentId, Sequence[str]]]:
@@ -239,7 +241,7 @@ class JudgePlan(InDiscussion[Opinion]):
 
     def rule(self, rng: np.random.Generator) -> Opinion:
         """Object where another division is better by what the evaluator knows itself; tell what nobody told yet."""
-        objection = find_objection(self.me, self.plan, self.members)
+        objection = find_objection(self.me, self.plan, self.members, self.since)
         if objection is None:
             return Opinion(message=_with_facts(self.me, "I agree."), satisfied="Yes")
         return Opinion(message=_with_facts(self.me, objection.reason), changes=objection.changes, satisfied="No")
@@ -297,7 +299,7 @@ class ParsePlan(CapoQuestion[Act]):
 
     def rule(self, rng: np.random.Generator) -> Act:
         """Follow the first step of the meta-plan with something to do for the agent, else choose beside it."""
-        step = follow_plan(self.me, self.plan) or choose_beside(self.me, self.plan)
+        step = follow_plan(self.me, self.plan, self.since) or choose_beside(self.me, self.plan)
         return Act(action=plain(step.action), goal=step.goal)
 
     def check(self, answer: Act) -> str | None:

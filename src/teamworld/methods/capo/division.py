@@ -43,10 +43,15 @@ def divide_work(
     """
     table = _Table(me, members, commitments(before, me), place_all(me, members), _first_actions(before, me))
     divide = _divide_fetching if me.words.hands > 1 else _divide_goals
-    items = list(divide(table, [item for item in given if item.agent in members and is_open(item, me)]))
+    items = list(divide(table, [item for item in given if item.agent in members and _may_be_open(item, me)]))
     idle = [agent for agent in members if not any(item.agent == agent for item in items)]
     items += [PlanItem(step=1, agent=agent, action=plain(WAIT)) for agent in idle]
     return tuple(sorted(items, key=lambda item: item.step))
+
+
+def _may_be_open(item: PlanItem, me: InformedKnowledge) -> bool:
+    """Return whether a proposal is still to be done: who proposes it may know of a task that one does not know of."""
+    return is_open(item, me) or (item.goal is not None and item.goal not in me.all_goals)
 
 
 @dataclass(frozen=True)
@@ -70,9 +75,19 @@ class _Table:
 
     @property
     def goals(self) -> Mapping[GoalId, Goal]:
-        """The open goals that wait for no other."""
-        ahead = {goal.id for goal in self.me.goals}
-        return {goal.id: goal for goal in self.me.goals if ahead.isdisjoint(goal.prerequisites)}
+        """The open goals."""
+        return {goal.id: goal for goal in self.me.goals}
+
+    @property
+    def can_look(self) -> bool:
+        """Whether there may be something to look for: not where the world says that nothing is unknown."""
+        beliefs = self.me.domain.beliefs
+        return beliefs is None or bool(beliefs.latent_variables(self.me.known))
+
+
+def _without_waiting(goals: Mapping[GoalId, Goal]) -> dict[GoalId, Goal]:
+    """Return the goals that wait for no other of them."""
+    return {name: goal for name, goal in goals.items() if goals.keys().isdisjoint(goal.prerequisites)}
 
 
 def _first_actions(plan: MetaPlan, me: InformedKnowledge) -> dict[AgentId, Action]:
@@ -128,7 +143,7 @@ def _choose_round(
 ) -> dict[AgentId, Option]:
     """Return an action for each agent, what is worth most a step first; what several could do one does."""
     me = table.me
-    wanted = missing_things(table.goals.values(), facts, {}, me.words.held)
+    wanted = missing_things(_without_waiting(table.goals).values(), facts, {}, me.words.held)
     offers = {agent: _rate_options(table, agent, facts, wanted) for agent in table.members}
     chosen, closed, left = dict[AgentId, Option](), set(taken), dict(wanted)
 
@@ -187,12 +202,13 @@ def _divide_goals(table: _Table, given: Sequence[PlanItem]) -> Iterator[PlanItem
     for step in range(1, STEPS + 1):
         fixed = {item.agent: item for item in reversed(given) if item.step == step}
         staffed = Counter(item.goal for item in fixed.values() if item.goal is not None)
+        able = _without_waiting(goals)
         free = {
-            agent: [offer for offer in offers[agent] if offer.goal in goals]
+            agent: [offer for offer in offers[agent] if offer.goal in able]
             for agent in table.members
             if agent not in fixed
         }
-        chosen = allocate_goals(free, goals, staffed, table.at if step == 1 else None)
+        chosen = allocate_goals(free, able, staffed, table.at if step == 1 else None)
         for agent in table.members:
             if agent in fixed:
                 yield fixed[agent]
@@ -222,7 +238,7 @@ def _find_look(table: _Table, agent: AgentId, taken: Collection[Action]) -> Acti
     """Return the nearest way to look around that no other agent has; None where there is nothing to look for."""
     looks = [
         option
-        for option in table.options(agent, table.facts)
+        for option in (table.options(agent, table.facts) if table.can_look else ())
         if option.goal is None and option.steps > 1 and option.action not in taken
     ]
     return min(looks, key=lambda option: (option.steps, str(option.action))).action if looks else None

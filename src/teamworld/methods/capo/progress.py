@@ -7,6 +7,7 @@ and of places that it has looked through.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from teamworld.language import Entity, Fact, Role, Term, plain
@@ -40,13 +41,27 @@ def find_untold(me: InformedKnowledge) -> tuple[Fact, ...]:
     if me.is_shared:
         return ()
     believed, told = set(me.known), _told_last(me)
-    seen = [fact for fact in me.view.known if fact in believed and _can_tell(fact, me)]
+    things = _things_of_use(me) | {subject for subject, _ in told if isinstance(subject, Entity)}
+    seen = [fact for fact in me.view.known if fact in believed and _can_tell(fact, things, me)]
     own = [fact for fact in seen if fact.subject == me.agent]
     is_same = set(own) == {fact for facts in told.values() for fact in facts if fact.subject == me.agent}
     untold = [
         fact for fact in seen if fact.subject != me.agent and fact not in told.get((fact.subject, fact.predicate), ())
     ]
     return (*(() if is_same else own), *untold)[:MAX_FACTS]
+
+
+def _things_of_use(me: InformedKnowledge) -> set[Entity]:
+    """Return what the team's work is about: what goals are about or want, what names these, and places to look into."""
+    goals, words = me.all_goals.values(), me.words
+    about, kinds = {goal.thing for goal in goals}, {wanted_kind(goal) for goal in goals}
+    places = words.rooms | words.containers
+    return {
+        fact.subject
+        for fact in me.view.known
+        if isinstance(fact.subject, Entity)
+        and (fact.subject in about or fact.subject.kind in kinds | places or fact.value in about)
+    }
 
 
 def _told_last(me: InformedKnowledge) -> dict[tuple[Term, str], set[Fact]]:
@@ -62,21 +77,15 @@ def _told_last(me: InformedKnowledge) -> dict[tuple[Term, str], set[Fact]]:
     return last
 
 
-def _can_tell(fact: Fact, me: InformedKnowledge) -> bool:
-    """Return whether a fact is about the agent itself, or a thing or place that the team's work is about."""
+def _can_tell(fact: Fact, things: Collection[Entity], me: InformedKnowledge) -> bool:
+    """Return whether a fact is about the agent itself, or about one of some things; where places are all know."""
     subject, words = fact.subject, me.words
     kind = subject.kind if isinstance(subject, Entity) else "agent"
-    found = (
-        relation.role
-        for relation in me.domain.relations
-        if (relation.predicate, relation.subject) == (fact.predicate, kind)
-    )
-    role = next(found, None)
+    about = (fact.predicate, kind)
+    role = next((known.role for known in me.domain.relations if (known.predicate, known.subject) == about), None)
     if not isinstance(subject, Entity):
         return subject == me.agent and role in STATE_OF_AGENTS
-    if role is None or role in _UNTOLD:
+    if subject not in things or role in (None, *_UNTOLD):
         return False
-    goals = me.all_goals.values()
-    if any(goal.thing == subject or wanted_kind(goal) == kind for goal in goals):
-        return True
-    return fact.predicate in (words.search, words.access, words.room) and kind in words.rooms | words.containers
+    is_place = kind in words.rooms | words.containers and subject not in me.targets
+    return not is_place or fact.predicate in (words.search, words.access, words.room)

@@ -29,6 +29,8 @@ class PlannerMemory(DialogueMemory):
     """The meta-plan that reached it last."""
     since: int = 0
     """The step at which it did."""
+    by: AgentId | None = None
+    """Who wrote it."""
     progress: dict[AgentId, Line] = field(default_factory=dict)
     """What each agent told last of its progress."""
     talk: list[Line] = field(default_factory=list)
@@ -48,9 +50,13 @@ class PlannerMemory(DialogueMemory):
             if message.act == PROGRESS:
                 self.progress[message.sender] = line
             elif message.act == PLAN:
-                self.plan, self.since = read_plan(message.text, self.team), message.t
+                self.hold(read_plan(message.text, self.team), message.sender, message.t)
             else:
                 self.talk.append(line)
+
+    def hold(self, plan: MetaPlan, by: AgentId, step: int) -> None:
+        """Take a meta-plan in the place of the one before."""
+        self.plan, self.by, self.since = plan, by, step
 
     def overhear(self, messages: Iterable[Message]) -> None:
         """Take in what agents of other methods said, in a team that is split among methods."""

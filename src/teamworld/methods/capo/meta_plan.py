@@ -9,10 +9,10 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from teamworld.language import AgentId, GoalId, plain_names
-from teamworld.methods.common.answers import Reasoned
+from teamworld.methods.common.answers import Reasoned, meant
 from teamworld.methods.contract import StrictModel
 
 #: Steps of a meta-plan: of the highest, of middle and of the lowest priority (CaPo's prompts).
@@ -22,8 +22,9 @@ MOST: Final = 6
 #: Characters of what an entry says.
 LONGEST: Final = 200
 
-_FOR = re.compile(r"(?:^|\s)\(for ([^\s()]+)\)$")
-_TASK = re.compile(r"task ([^\s()]+)")
+_NAME = re.compile(r"[^\s().;]{1,80}")
+_FOR = re.compile(rf"(?:^|\s)\(for ({_NAME.pattern})\)$")
+_TASK = re.compile(rf"task ({_NAME.pattern})")
 
 
 class PlanItem(StrictModel):
@@ -35,6 +36,13 @@ class PlanItem(StrictModel):
     action: str = Field(
         default="", description="one action in written form, or what to do in words; empty: all that the task takes"
     )
+
+    @field_validator("step", mode="before")
+    @classmethod
+    def _read_step(cls, value: object) -> object:
+        """Read a number in words such as "Step 2"."""
+        number = re.search(r"\d+", value) if isinstance(value, str) else None
+        return value if number is None else int(number[0][:3])
 
 
 #: A meta-plan that can be followed: by step, then in the order in which it was written.
@@ -57,12 +65,14 @@ def tidy_plan(items: Iterable[PlanItem], team: Collection[AgentId]) -> MetaPlan:
     """
     kept: dict[tuple[int, AgentId], dict[PlanItem, None]] = {}
     for item in items:
-        action = " ".join(plain_names(item.action).split())[:LONGEST].strip(" .;")
+        action = " ".join(plain_names(meant(item.action)).split())[:LONGEST].strip(" .;")
+        named = meant(item.goal or "")
+        goal = named if _NAME.fullmatch(named) else None
         step = min(max(item.step, 1), STEPS)
-        if item.agent in team and (action or item.goal):
+        if item.agent in team and (action or goal):
             own = kept.setdefault((step, item.agent), {})
             if len(own) < MOST:
-                own[PlanItem(step=step, agent=item.agent, goal=item.goal, action=action)] = None
+                own[PlanItem(step=step, agent=item.agent, goal=goal, action=action)] = None
     return tuple(item for key in sorted(kept, key=lambda key: key[0]) for item in kept[key])
 
 

@@ -30,7 +30,7 @@ from teamworld.methods.capo.questions import (
     PresentPlan,
     RefinePlan,
 )
-from teamworld.methods.capo.triggers import Reason, TriggerWatch
+from teamworld.methods.capo.triggers import DONE, Reason, TriggerWatch
 from teamworld.methods.common.answers import meant
 from teamworld.methods.common.commitments import commit_to, release_if_over
 from teamworld.methods.common.informed_knowledge import InformedKnowledge
@@ -134,7 +134,8 @@ class Capo(Method):
             if view.is_able:
                 busy = agent in context.running
                 for reason in self._watches[agent].notice(view, self._memory[agent].told, busy):
-                    self._reasons.setdefault(reason.about, reason)
+                    if reason.about == DONE or reason.about not in self._reasons:
+                        self._reasons[reason.about] = reason
 
     def _is_due(self, context: DecisionContext) -> bool:
         """Return whether there is a reason to discuss: that nothing was discussed yet, or new progress."""
@@ -184,8 +185,8 @@ class Capo(Method):
         if evaluators and not self._may_speak(talk.context, designer, design.kind):
             return False
         answer = await talk.context.ask(self._question(design, talk, designer))
-        memory, plan = self._memory[designer], tidy_plan(answer.items, talk.meeting.members)
-        memory.plan, memory.since = plan, talk.context.t
+        plan = tidy_plan(answer.items, talk.meeting.members)
+        self._memory[designer].hold(plan, designer, talk.context.t)
         if plan and evaluators:
             talk.meeting.say(Message(designer, PLAN, f"My meta-plan. {write_plan(plan)}"))
             self._attend(talk.meeting)
@@ -238,7 +239,7 @@ class Capo(Method):
         memory, others = self._memory[agent], (name for name in talk.agenda.members if name != agent)
         told = tuple(memory.progress[name] for name in others if name in memory.progress)
         me = self._knowledge(talk.context, agent, talk.scenes.get(agent))
-        return kind(agent, {agent: me.view}, me, memory.plan, memory.since, talk.agenda, told)
+        return kind(agent, {agent: me.view}, me, memory.plan, memory.by, memory.since, talk.agenda, told)
 
     # ---- acting
 
@@ -265,7 +266,7 @@ class Capo(Method):
         me = self._knowledge(context, agent, scenes.get(agent))
         goal, option = None, self._unasked(context, me)
         if option is None:
-            answer = await context.ask(ParsePlan(agent, {agent: view}, me, memory.plan, memory.since))
+            answer = await context.ask(ParsePlan(agent, {agent: view}, me, memory.plan, memory.by, memory.since))
             action = await translate_action(context, me, answer.action, self._options.translate)
             goal = answer.goal
         else:

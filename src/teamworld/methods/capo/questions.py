@@ -36,6 +36,8 @@ from teamworld.reasoning.contract import Sampling
 
 Asked = TypeVar("Asked", bound=BaseModel)
 
+#: Longest message in characters.
+LONGEST = 1000
 #: As CoBel-World's authors sampled CaPo, with room for an answer that holds reasoning and a whole meta-plan.
 _PLAN = Sampling(temperature=0.7, max_tokens=2000, top_p=1.0)
 #: As they sampled it.
@@ -48,14 +50,14 @@ _WORDED = "a message presents the meta-plan and asks for opinions; it chooses no
 class Remark(Reasoned):
     """What the designer says of its meta-plan."""
 
-    message: str = Field(description="what you say to all, or nothing", max_length=1000)
+    message: str = Field(description="what you say to all, or nothing", max_length=LONGEST)
 
 
 class Opinion(Reasoned):
     """What an evaluator thinks of the meta-plan."""
 
     message: str = Field(
-        default="", description="your opinion and suggestions, in a sentence or two; may be empty", max_length=1000
+        default="", description="your opinion and suggestions, in a sentence or two; may be empty", max_length=LONGEST
     )
     changes: tuple[PlanItem, ...] = Field(
         default=(), description="what you would put in the place of what agents have in a step; empty if nothing"
@@ -90,6 +92,8 @@ class CapoQuestion(AgentQuestion[Asked]):
     me: InformedKnowledge
     plan: MetaPlan
     """The meta-plan as the agent has it; empty where it has none."""
+    by: AgentId | None
+    """Who wrote it."""
     since: int
     """The step at which it came."""
 
@@ -132,6 +136,16 @@ class InDiscussion(CapoQuestion[Asked]):
     def members(self) -> tuple[AgentId, ...]:
         """Who discusses, the designer first."""
         return self.agenda.members
+
+    @property
+    def reports(self) -> Sequence[tuple[AgentId, int, str]]:
+        """What the others told of their progress: who, at which step, and in which words; facts stand elsewhere."""
+        return [(line.sender, line.step, line.text.partition(" Facts: ")[0]) for line in self.progress]
+
+    @property
+    def untold(self) -> Sequence[str]:
+        """What the agent has seen and nobody told yet, in plain names."""
+        return list(map(plain, find_untold(self.me)))
 
     @property
     def opinions(self) -> Sequence[Line]:
@@ -204,8 +218,8 @@ class PresentPlan(InDiscussion[Remark]):
 
     def rule(self, rng: np.random.Generator) -> Remark:
         """Ask the others what they think, and tell what nobody told yet."""
-        others = ", ".join(agent for agent in self.members if agent != self.respondent)
-        return Remark(message=_with_facts(self.me, f"{others}: does this plan fit what you know?"))
+        others = ", ".join(self.members[1:])
+        return Remark(message=_with_facts(f"{others}: does this plan fit what you know?", self.untold))
 
     def check(self, answer: Remark) -> str | None:
         """Anything can be said."""
@@ -216,12 +230,16 @@ class PresentPlan(InDiscussion[Remark]):
         return Remark(message="")
 
 
-def _with_facts(me: InformedKnowledge, words: str) -> str:
-    """Return words with what an agent knows and nobody told yet, as far as there is room."""
-    facts = list(map(plain, find_untold(me)))
-    while facts and len(text := f"{words} I know: {'; '.join(facts)}.") > 1000:
-        facts.pop()
-    return text if facts else words
+def _with_facts(words: str, facts: Sequence[str]) -> str:
+    """Return words with facts in a form that all take into their memories, as far as there is room."""
+    room = LONGEST - len(words) - len(" I know: .")
+    kept: list[str] = []
+    for fact in facts:
+        room -= len(fact) + 2
+        if room < 0:
+            break
+        kept.append(fact)
+    return f"{words} I know: {'; '.join(kept)}." if kept else words
 
 
 # ---- the evaluators
@@ -243,8 +261,8 @@ class JudgePlan(InDiscussion[Opinion]):
         """Object where another division is better by what the evaluator knows itself; tell what nobody told yet."""
         objection = find_objection(self.me, self.plan, self.members, self.since)
         if objection is None:
-            return Opinion(message=_with_facts(self.me, "I agree."), satisfied="Yes")
-        return Opinion(message=_with_facts(self.me, objection.reason), changes=objection.changes, satisfied="No")
+            return Opinion(message=_with_facts("I agree.", self.untold), satisfied="Yes")
+        return Opinion(message=_with_facts(objection.reason, self.untold), changes=objection.changes, satisfied="No")
 
     def check(self, answer: Opinion) -> str | None:
         """The level of satisfaction can be read; changes are for agents of the team."""

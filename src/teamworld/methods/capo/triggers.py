@@ -7,13 +7,16 @@ once the goal is known. Where things are to go is none.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from teamworld.language import AgentId, Entity, GoalId, plain
 from teamworld.methods.capo.options import CapoOptions
 from teamworld.planning.fetch import wanted_kind
 from teamworld.planning.goals import open_goals
 from teamworld.worlds.contract import Goal, View
+
+#: What the reason is about that sub-tasks are done.
+DONE: Final = "done"
 
 
 class Reason(NamedTuple):
@@ -22,7 +25,7 @@ class Reason(NamedTuple):
     agent: AgentId
     """Who found it."""
     about: str
-    """The target, or how far the team is: what several agents find at a time is one reason."""
+    """The target, or ``DONE``: what several agents find is one reason."""
     text: str
     """In words."""
 
@@ -116,7 +119,7 @@ class TriggerWatch:
             done = self._progress.count(view.goals)
             if done > self._done:
                 self._done = done
-                reasons.append(Reason(self._agent, f"done: {done}", f"{done} of the sub-tasks done"))
+                reasons.append(Reason(self._agent, DONE, f"{done} of the sub-tasks done"))
         return reasons
 
     def settle(self, view: View, goals: Mapping[GoalId, Goal]) -> None:

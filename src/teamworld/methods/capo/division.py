@@ -17,7 +17,7 @@ from typing import Final
 from teamworld.language import Action, AgentId, Fact, Facts, GoalId, Term, plain
 from teamworld.methods.capo.following import commitments, is_open, is_settled, read_item
 from teamworld.methods.capo.meta_plan import STEPS, MetaPlan, PlanItem
-from teamworld.methods.common.informed_knowledge import InformedKnowledge
+from teamworld.methods.common.dialogue_knowledge import DialogueKnowledge
 from teamworld.planning.allocation import PERSISTENCE, allocate_goals
 from teamworld.planning.candidates import CandidateStep, find_steps, foresee_steps
 from teamworld.planning.fetch import FetchOption, fetch_options, missing_things
@@ -31,7 +31,7 @@ ROUNDS: Final = 2
 
 
 def divide_work(
-    me: InformedKnowledge, members: Sequence[AgentId], before: MetaPlan = (), given: MetaPlan = ()
+    me: DialogueKnowledge, members: Sequence[AgentId], before: MetaPlan = (), given: MetaPlan = ()
 ) -> MetaPlan:
     """Return a meta-plan; whoever has nothing to do in it waits.
 
@@ -49,7 +49,7 @@ def divide_work(
     return tuple(sorted(items, key=lambda item: item.step))
 
 
-def _may_be_open(item: PlanItem, me: InformedKnowledge) -> bool:
+def _may_be_open(item: PlanItem, me: DialogueKnowledge) -> bool:
     """Return whether a proposal is still to be done: who proposes it may know of a task that one does not know of."""
     return is_open(item, me) or (item.goal is not None and item.goal not in me.all_goals)
 
@@ -58,7 +58,7 @@ def _may_be_open(item: PlanItem, me: InformedKnowledge) -> bool:
 class _Table:
     """What is divided among whom."""
 
-    me: InformedKnowledge
+    me: DialogueKnowledge
     members: Sequence[AgentId]
     at: Mapping[AgentId, GoalId]
     """The task that each is at by the meta-plan so far."""
@@ -90,7 +90,7 @@ def _without_waiting(goals: Mapping[GoalId, Goal]) -> dict[GoalId, Goal]:
     return {name: goal for name, goal in goals.items() if goals.keys().isdisjoint(goal.prerequisites)}
 
 
-def _first_actions(plan: MetaPlan, me: InformedKnowledge) -> dict[AgentId, Action]:
+def _first_actions(plan: MetaPlan, me: DialogueKnowledge) -> dict[AgentId, Action]:
     first: dict[AgentId, Action] = {}
     for item in plan:
         action = read_item(item, me)
@@ -99,7 +99,7 @@ def _first_actions(plan: MetaPlan, me: InformedKnowledge) -> dict[AgentId, Actio
     return first
 
 
-def place_all(me: InformedKnowledge, members: Sequence[AgentId]) -> Facts:
+def place_all(me: DialogueKnowledge, members: Sequence[AgentId]) -> Facts:
     """Return what is known, with members of whom no place is known where the agent itself is."""
     words, known = me.words, me.known
     lost = [agent for agent in members if known.value(agent, words.at) is None]
@@ -125,7 +125,7 @@ def _divide_fetching(table: _Table, given: Sequence[PlanItem]) -> Iterator[PlanI
                 facts = me.domain.predict(agent, option.action, facts)
 
 
-def _given_actions(given: Sequence[PlanItem], step: int, place: int, me: InformedKnowledge) -> dict[AgentId, PlanItem]:
+def _given_actions(given: Sequence[PlanItem], step: int, place: int, me: DialogueKnowledge) -> dict[AgentId, PlanItem]:
     """Return what was proposed for each agent in a place of a step."""
     by_agent: dict[AgentId, list[PlanItem]] = {}
     for item in given:
@@ -189,7 +189,7 @@ def _is_fetch(offer: FetchOption) -> bool:
     return offer.option.goal is not None and not offer.own and offer.chance >= 1.0
 
 
-def _is_exclusive(action: Action, me: InformedKnowledge) -> bool:
+def _is_exclusive(action: Action, me: DialogueKnowledge) -> bool:
     """Return whether one agent is enough for what an action is about; several may bring things to one place."""
     return bool(action.args) and not any(arg in me.targets for arg in action.args)
 

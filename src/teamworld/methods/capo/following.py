@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from teamworld.language import Action, AgentId, Entity, Facts, GoalId, ParseError, parse_action, written_names
 from teamworld.methods.capo.meta_plan import MetaPlan, PlanItem, by_step, items_of
-from teamworld.methods.common.informed_knowledge import InformedKnowledge
+from teamworld.methods.common.dialogue_knowledge import DialogueKnowledge
 from teamworld.methods.common.own_step import choose_step
 from teamworld.methods.common.single_action import read_act
 from teamworld.planning.candidates import CandidateStep, complete_action, find_step, foresee_step
@@ -19,7 +19,7 @@ VAIN = 2
 MAX_WAYS = 12
 
 
-def read_item(item: PlanItem, me: InformedKnowledge) -> Action | None:
+def read_item(item: PlanItem, me: DialogueKnowledge) -> Action | None:
     """Return the action that an item means to an agent; None where it only names a task, or cannot be read.
 
     An action in written form may be about things that the agent was only told of.
@@ -37,7 +37,7 @@ def read_item(item: PlanItem, me: InformedKnowledge) -> Action | None:
     return written if any(schema.verb == written.verb for schema in me.abilities) else None
 
 
-def is_open(item: PlanItem, me: InformedKnowledge) -> bool:
+def is_open(item: PlanItem, me: DialogueKnowledge) -> bool:
     """Return whether an item, of whomever, is still to be done as far as an agent knows.
 
     It is over with its task, once the place that it is to look into is searched, and once the thing that it is to take
@@ -52,11 +52,11 @@ def is_open(item: PlanItem, me: InformedKnowledge) -> bool:
     return not is_settled(action, me, me.known)
 
 
-def _goal(item: PlanItem, me: InformedKnowledge) -> Goal | None:
+def _goal(item: PlanItem, me: DialogueKnowledge) -> Goal | None:
     return None if item.goal is None else me.all_goals.get(item.goal)
 
 
-def is_settled(action: Action, me: InformedKnowledge, facts: Facts) -> bool:
+def is_settled(action: Action, me: DialogueKnowledge, facts: Facts) -> bool:
     """Return whether an action would be in vain: its place is searched, its thing taken up or delivered.
 
     Args:
@@ -73,7 +73,7 @@ def is_settled(action: Action, me: InformedKnowledge, facts: Facts) -> bool:
     return any(thing in over for thing in things)
 
 
-def commitments(plan: MetaPlan, me: InformedKnowledge) -> dict[AgentId, GoalId]:
+def commitments(plan: MetaPlan, me: DialogueKnowledge) -> dict[AgentId, GoalId]:
     """Return the task that each agent is at by the meta-plan: that of its first item that is open and serves one."""
     first: dict[AgentId, GoalId] = {}
     for item in plan:
@@ -85,7 +85,7 @@ def commitments(plan: MetaPlan, me: InformedKnowledge) -> dict[AgentId, GoalId]:
 # ---- what comes next
 
 
-def follow_plan(me: InformedKnowledge, plan: MetaPlan, since: int = 0) -> CandidateStep | None:
+def follow_plan(me: DialogueKnowledge, plan: MetaPlan, since: int = 0) -> CandidateStep | None:
     """Return what comes next of an agent's own part: of its first step with something to do what takes least.
 
     Items whose next action failed ``VAIN`` times since the meta-plan came are passed over.
@@ -103,7 +103,7 @@ def follow_plan(me: InformedKnowledge, plan: MetaPlan, since: int = 0) -> Candid
     return None
 
 
-def next_action(item: PlanItem, me: InformedKnowledge) -> CandidateStep | None:
+def next_action(item: PlanItem, me: DialogueKnowledge) -> CandidateStep | None:
     """Return what an agent does now for an item of its own; None where it is over, or cannot be done now."""
     if not is_open(item, me):
         return None
@@ -119,7 +119,7 @@ def next_action(item: PlanItem, me: InformedKnowledge) -> CandidateStep | None:
     return CandidateStep(action, named if named in me.all_goals else None, max(1, own.steps))
 
 
-def _approach(goal: Goal | None, action: Action | None, me: InformedKnowledge) -> CandidateStep | None:
+def _approach(goal: Goal | None, action: Action | None, me: DialogueKnowledge) -> CandidateStep | None:
     """Return the way to something that an agent was only told of and has to see first; None where there is none.
 
     It is the option after which the rest is expected to take least.
@@ -143,7 +143,7 @@ def _approach(goal: Goal | None, action: Action | None, me: InformedKnowledge) -
     return min(ways, key=lambda way: (way.ticks, str(way.action)), default=None)
 
 
-def _rest(goal: Goal | None, action: Action | None, me: InformedKnowledge, facts: Facts) -> int | None:
+def _rest(goal: Goal | None, action: Action | None, me: DialogueKnowledge, facts: Facts) -> int | None:
     """Return the steps that an action, or what a task takes, is expected to take if some facts hold."""
     if action is not None:
         can = me.domain.check(me.agent, action, facts).ok
@@ -152,12 +152,12 @@ def _rest(goal: Goal | None, action: Action | None, me: InformedKnowledge, facts
     return None if step is None else step.ticks
 
 
-def _is_vain(action: Action, me: InformedKnowledge, since: int) -> bool:
+def _is_vain(action: Action, me: DialogueKnowledge, since: int) -> bool:
     tried = [done for done in me.past if done.action == action and done.start >= since]
     return len(tried) >= VAIN and all(done.status == "failed" for done in tried[-VAIN:])
 
 
-def choose_beside(me: InformedKnowledge, plan: MetaPlan) -> CandidateStep:
+def choose_beside(me: DialogueKnowledge, plan: MetaPlan) -> CandidateStep:
     """Return what an agent does of its own choice that has nothing to do by the meta-plan.
 
     It leaves to its teammates what the meta-plan has for them, as long as there is something else to do.
@@ -173,11 +173,11 @@ def choose_beside(me: InformedKnowledge, plan: MetaPlan) -> CandidateStep:
     return step
 
 
-def _left_to_teammates(me: InformedKnowledge, plan: MetaPlan) -> Sequence[Action]:
+def _left_to_teammates(me: DialogueKnowledge, plan: MetaPlan) -> Sequence[Action]:
     actions = (read_item(item, me) for item in plan if item.agent != me.agent and is_open(item, me))
     return [action for action in dict.fromkeys(actions) if action is not None and not _brings(action, me)]
 
 
-def _brings(action: Action, me: InformedKnowledge) -> bool:
+def _brings(action: Action, me: DialogueKnowledge) -> bool:
     """Return whether an action is about where things are to go: several agents may bring things there."""
     return any(arg in me.targets for arg in action.args)

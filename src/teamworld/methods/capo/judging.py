@@ -9,7 +9,7 @@ from teamworld.language import AgentId, plain
 from teamworld.methods.capo.division import place_all
 from teamworld.methods.capo.following import choose_beside, follow_plan, is_settled, read_item
 from teamworld.methods.capo.meta_plan import MetaPlan, PlanItem, items_of
-from teamworld.methods.common.informed_knowledge import InformedKnowledge
+from teamworld.methods.common.dialogue_knowledge import DialogueKnowledge
 from teamworld.planning.candidates import CandidateStep, find_step, foresee_step
 from teamworld.planning.fetch import fetch_options, missing_things
 from teamworld.reasoning.prompts import plural
@@ -31,7 +31,7 @@ class Objection(NamedTuple):
 
 
 def find_objection(
-    me: InformedKnowledge, plan: MetaPlan, members: Sequence[AgentId], since: int = 0
+    me: DialogueKnowledge, plan: MetaPlan, members: Sequence[AgentId], since: int = 0
 ) -> Objection | None:
     """Return what an agent has against a meta-plan; None if it is satisfied.
 
@@ -61,23 +61,23 @@ def find_objection(
     return None
 
 
-def _item(step: CandidateStep, me: InformedKnowledge) -> PlanItem:
+def _item(step: CandidateStep, me: DialogueKnowledge) -> PlanItem:
     """Return what an agent would do first: where things are fetched the action, else the task or the look."""
     action = plain(step.action) if me.words.hands > 1 or step.goal is None else ""
     return PlanItem(step=1, agent=me.agent, goal=step.goal, action=action)
 
 
-def _is_look(step: CandidateStep, me: InformedKnowledge) -> bool:
+def _is_look(step: CandidateStep, me: DialogueKnowledge) -> bool:
     return any(option.action == step.action and option.steps > 1 for option in me.options)
 
 
-def _is_joint(step: CandidateStep, me: InformedKnowledge) -> bool:
+def _is_joint(step: CandidateStep, me: DialogueKnowledge) -> bool:
     """Return whether the task of a step takes several at once: the others count on the agent."""
     goal = me.all_goals.get(step.goal or "")
     return goal is not None and goal.quorum > 1
 
 
-def _worth(step: CandidateStep, me: InformedKnowledge) -> float:
+def _worth(step: CandidateStep, me: DialogueKnowledge) -> float:
     """Return what a step is worth a step of the world: things that it is expected to get, or the share of its task."""
     if me.words.hands > 1:
         wanted = missing_things(me.workable, me.known, {}, me.words.held)
@@ -93,7 +93,7 @@ def _worth(step: CandidateStep, me: InformedKnowledge) -> float:
 # ---- another division
 
 
-def _find_swap(me: InformedKnowledge, plan: MetaPlan, members: Sequence[AgentId]) -> Objection | None:
+def _find_swap(me: DialogueKnowledge, plan: MetaPlan, members: Sequence[AgentId]) -> Objection | None:
     """Return the objection that the agent and a teammate had better do one another's parts; None where none saves.
 
     Only with teammates of its own kind of whom it knows where they are.
@@ -125,7 +125,7 @@ def _add(first: int | None, second: int | None) -> int | None:
     return None if first is None or second is None else first + second
 
 
-def expected_steps(me: InformedKnowledge, agent: AgentId, items: MetaPlan) -> int | None:
+def expected_steps(me: DialogueKnowledge, agent: AgentId, items: MetaPlan) -> int | None:
     """Return the steps that an agent is expected to take for items, one after the other; None where that is not known.
 
     A task counts from where the agent is now; what an action changes counts for those after it. What is over counts

@@ -68,5 +68,5 @@ class PlannerMemory(DialogueMemory):
     def _take(self, message: Message) -> Line:
         self._note(message, message.t)
         told = read_told(message.whole, self.domain) if message.sender != self.agent else ()
-        self.told |= {fact.subject for fact in told if isinstance(fact.subject, Entity)}
+        self.told |= {thing for fact in told for thing in (fact.subject, fact.value) if isinstance(thing, Entity)}
         return Line(message.t, message.sender, None, message.whole, message.goal)

@@ -33,7 +33,7 @@ from teamworld.methods.capo.questions import (
 from teamworld.methods.capo.triggers import DONE, Reason, TriggerWatch
 from teamworld.methods.common.answers import meant
 from teamworld.methods.common.commitments import commit_to, release_if_over
-from teamworld.methods.common.informed_knowledge import InformedKnowledge
+from teamworld.methods.common.dialogue_knowledge import DialogueKnowledge
 from teamworld.methods.common.knowledge import list_teammates
 from teamworld.methods.common.perception import Perceive, describe_views
 from teamworld.methods.common.single_action import confirm_goal, decide_action, translate_action
@@ -115,15 +115,15 @@ class Capo(Method):
         """Discuss once all who are called are there, else wait for them; where there is no reason to, act."""
         for agent in context.free:
             self._memory[agent].overhear(context.inbox(agent))
+        is_due, members = self._is_due(context), self._members(context)
+        if is_due:
+            for agent in context.free:
+                self._halt(context, agent)
+            if not set(members) <= set(context.free):
+                return dict.fromkeys(context.free, WAIT)
         scenes = await describe_views(context, self._options.perceive, context.free, self._domain, self._spec)
-        if not self._is_due(context):
-            return await context.together({agent: self._act(context, agent, scenes) for agent in context.free})
-        for agent in context.free:
-            self._halt(context, agent)
-        members = self._members(context)
-        if not set(members) <= set(context.free):
-            return dict.fromkeys(context.free, WAIT)
-        await self._discuss(context, members, scenes)
+        if is_due:
+            await self._discuss(context, members, scenes)
         return await context.together({agent: self._resume(context, agent, scenes) for agent in context.free})
 
     # ---- when a discussion is held
@@ -250,7 +250,7 @@ class Capo(Method):
             memory.remainder = rest
 
     async def _resume(self, context: DecisionContext, agent: AgentId, scenes: Mapping[AgentId, str]) -> Decision:
-        """Let an agent go on after a discussion with what is left of its action, or choose the next one."""
+        """Let an agent go on with what is left of an action that a discussion stopped, else choose the next one."""
         memory, running, view = self._memory[agent], context.running.get(agent), context.views[agent]
         rest, memory.remainder = memory.remainder, None
         if running is None or self._options.reparse:
@@ -276,7 +276,7 @@ class Capo(Method):
         memory.commitment = release_if_over(context, agent, memory.commitment, memory.goal)
         return decide_action(action, view, context.running.get(agent), memory.goal, cause)
 
-    def _unasked(self, context: DecisionContext, me: InformedKnowledge) -> Option | None:
+    def _unasked(self, context: DecisionContext, me: DialogueKnowledge) -> Option | None:
         """Return what an agent does without being asked: full hands deliver, and who has one option takes it."""
         only = me.options[0] if len(me.options) == 1 else None
         full = self._options.full_hands == "deliver" and me.is_full
@@ -291,12 +291,12 @@ class Capo(Method):
 
     # ---- what an agent knows
 
-    def _knowledge(self, context: DecisionContext, agent: AgentId, scene: str | None = None) -> InformedKnowledge:
+    def _knowledge(self, context: DecisionContext, agent: AgentId, scene: str | None = None) -> DialogueKnowledge:
         """Return what an agent knows, with what it was told, and what the meta-plan has for each."""
         view, memory, options = context.views[agent], self._memory[agent], self._options
         shown = memory.talk[-options.messages_shown :] if options.messages_shown else memory.talk
         said = [line for line in memory.talk if line.step == context.t or line in shown]
-        draft = InformedKnowledge(
+        draft = DialogueKnowledge(
             view=view,
             domain=self._domain,
             spec=self._spec,

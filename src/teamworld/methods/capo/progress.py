@@ -11,7 +11,7 @@ from collections.abc import Collection
 from typing import Final
 
 from teamworld.language import Entity, Fact, Role, Term, plain
-from teamworld.methods.common.informed_knowledge import InformedKnowledge
+from teamworld.methods.common.dialogue_knowledge import DialogueKnowledge
 from teamworld.methods.common.progress_report import count_done, report_progress
 from teamworld.methods.common.team_record import name_agent
 from teamworld.methods.common.told_facts import STATE_OF_AGENTS, read_told
@@ -24,7 +24,7 @@ MAX_FACTS: Final = 60
 _UNTOLD: Final[tuple[Role, ...]] = ("near", "map")
 
 
-def tell_progress(me: InformedKnowledge) -> str:
+def tell_progress(me: DialogueKnowledge) -> str:
     """Return how far the team is, as an agent tells it: in its own name."""
     report = report_progress(me)
     doing = f"You are doing {plain(me.doing)}." if me.doing is not None else ""
@@ -32,7 +32,7 @@ def tell_progress(me: InformedKnowledge) -> str:
     return name_agent(" ".join(filter(None, parts)), me.agent)
 
 
-def find_untold(me: InformedKnowledge) -> tuple[Fact, ...]:
+def find_untold(me: DialogueKnowledge) -> tuple[Fact, ...]:
     """Return what an agent has seen, still believes, and nobody told last, in the order of the world.
 
     Of itself it tells all, or nothing where it told the same last: what it does not tell of is not in its hands. Where
@@ -51,7 +51,7 @@ def find_untold(me: InformedKnowledge) -> tuple[Fact, ...]:
     return (*(() if is_same else own), *untold)[:MAX_FACTS]
 
 
-def _things_of_use(me: InformedKnowledge) -> set[Entity]:
+def _things_of_use(me: DialogueKnowledge) -> set[Entity]:
     """Return what the team's work is about: what goals are about or want, what names these, and places to look into."""
     goals, words = me.all_goals.values(), me.words
     about, kinds = {goal.thing for goal in goals}, {wanted_kind(goal) for goal in goals}
@@ -64,7 +64,7 @@ def _things_of_use(me: InformedKnowledge) -> set[Entity]:
     }
 
 
-def _told_last(me: InformedKnowledge) -> dict[tuple[Term, str], set[Fact]]:
+def _told_last(me: DialogueKnowledge) -> dict[tuple[Term, str], set[Fact]]:
     """Return what was told last of each thing and agent, by predicate; of who spoke of itself all that it said then."""
     last: dict[tuple[Term, str], set[Fact]] = {}
     for line in me.lines:
@@ -77,7 +77,7 @@ def _told_last(me: InformedKnowledge) -> dict[tuple[Term, str], set[Fact]]:
     return last
 
 
-def _can_tell(fact: Fact, things: Collection[Entity], me: InformedKnowledge) -> bool:
+def _can_tell(fact: Fact, things: Collection[Entity], me: DialogueKnowledge) -> bool:
     """Return whether a fact is about the agent itself, or about one of some things; where places are all know."""
     subject, words = fact.subject, me.words
     kind = subject.kind if isinstance(subject, Entity) else "agent"

@@ -28,7 +28,7 @@ from teamworld.methods.capo.meta_plan import (
 )
 from teamworld.methods.capo.progress import find_untold
 from teamworld.methods.common.answers import Reasoned, meant
-from teamworld.methods.common.informed_knowledge import InformedKnowledge
+from teamworld.methods.common.dialogue_knowledge import DialogueKnowledge
 from teamworld.methods.common.knowledge import AgentQuestion, Line
 from teamworld.methods.common.progress_report import count_done
 from teamworld.methods.common.single_action import Act, action_error, perturb_action
@@ -89,7 +89,7 @@ def read_satisfaction(text: str, refusals: Literal["any", "exact"] = "any") -> b
 class CapoQuestion(AgentQuestion[Asked]):
     """What every question shows its agent."""
 
-    me: InformedKnowledge
+    me: DialogueKnowledge
     plan: MetaPlan
     """The meta-plan as the agent has it; empty where it has none."""
     by: AgentId | None

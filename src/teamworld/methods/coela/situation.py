@@ -11,7 +11,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 from teamworld.language import AgentId, Entity, Fact, GoalId
-from teamworld.methods.common.informed_knowledge import InformedKnowledge
+from teamworld.methods.common.dialogue_knowledge import DialogueKnowledge
 from teamworld.methods.common.knowledge import Teammate
 from teamworld.methods.common.told_facts import read_told
 from teamworld.planning.fetch import wanted_kind
@@ -19,7 +19,7 @@ from teamworld.worlds.contract import Goal
 
 
 @dataclass(frozen=True)
-class Situation(InformedKnowledge):
+class Situation(DialogueKnowledge):
     """One agent at one decision."""
 
     witnessed: Mapping[AgentId, tuple[Entity, ...]] = field(default_factory=dict)

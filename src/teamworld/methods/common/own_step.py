@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 
 from teamworld.language import Action, Entity, GoalId, Term
-from teamworld.methods.common.informed_knowledge import InformedKnowledge
+from teamworld.methods.common.dialogue_knowledge import DialogueKnowledge
 from teamworld.planning.candidates import CandidateStep, find_step, idle_step
 from teamworld.planning.fetch import MIN_FINDS, find_chances
 from teamworld.worlds.contract import WAIT, Goal, Option
@@ -21,7 +21,7 @@ from teamworld.worlds.contract import WAIT, Goal, Option
 MAX_GOALS = 6
 
 
-def choose_step(me: InformedKnowledge, barred: Collection[Action] = ()) -> CandidateStep:
+def choose_step(me: DialogueKnowledge, barred: Collection[Action] = ()) -> CandidateStep:
     """Return what to do now: the next action for the preferred goal, else out of the way, else wait for a step.
 
     Args:
@@ -37,7 +37,7 @@ def choose_step(me: InformedKnowledge, barred: Collection[Action] = ()) -> Candi
 # ---- with one hand: one goal after the other
 
 
-def choose_for_goal(me: InformedKnowledge) -> CandidateStep | None:
+def choose_for_goal(me: DialogueKnowledge) -> CandidateStep | None:
     """Return the next action for the goal that the agent should work on; None where no goal can use it.
 
     First what it has announced; then what others have begun and cannot do without more hands; then goals that it can
@@ -59,13 +59,13 @@ def choose_for_goal(me: InformedKnowledge) -> CandidateStep | None:
     return min(ranked, key=lambda entry: entry[0])[1] if ranked else None
 
 
-def _urgency(me: InformedKnowledge, goal: Goal) -> tuple[bool, bool]:
+def _urgency(me: DialogueKnowledge, goal: Goal) -> tuple[bool, bool]:
     """Rank what the agent has announced first, then what waits for it."""
     kept = me.commitment == goal.id and not me.vain.get(goal.id, 0)
     return not kept, not 0 < me.staffed[goal.id] < goal.quorum
 
 
-def _can_use(me: InformedKnowledge, goal: Goal) -> bool:
+def _can_use(me: DialogueKnowledge, goal: Goal) -> bool:
     """Return whether a goal has room for the agent and can get all the agents that it takes."""
     return me.ahead(goal) < goal.capacity and len(me.helpers(goal)) + 1 >= goal.quorum
 
@@ -73,7 +73,7 @@ def _can_use(me: InformedKnowledge, goal: Goal) -> bool:
 # ---- with several hands: fetch, look, bring
 
 
-def choose_fetch(me: InformedKnowledge, barred: Collection[Action] = ()) -> CandidateStep | None:
+def choose_fetch(me: DialogueKnowledge, barred: Collection[Action] = ()) -> CandidateStep | None:
     """Return what to fetch, where to look or what to bring; None where there is nothing to do.
 
     Args:
@@ -99,7 +99,7 @@ def choose_fetch(me: InformedKnowledge, barred: Collection[Action] = ()) -> Cand
     return None if best is None else CandidateStep(best.action, best.goal)
 
 
-def _rate_looks(me: InformedKnowledge, options: Iterable[Option]) -> Mapping[Option, float]:
+def _rate_looks(me: DialogueKnowledge, options: Iterable[Option]) -> Mapping[Option, float]:
     """Return options that may find something that is missing, with the steps for each thing that they may find."""
     missing, empty = me.missing, not me.held(me.agent)
     targets = () if empty and missing else me.targets
@@ -117,12 +117,12 @@ def _rate_looks(me: InformedKnowledge, options: Iterable[Option]) -> Mapping[Opt
     return ratings
 
 
-def _staleness(me: InformedKnowledge, place: Entity) -> float:
+def _staleness(me: DialogueKnowledge, place: Entity) -> float:
     """Return how long ago the agent went to a place, as a share of the episode so far: things may be there since."""
     done = (past.start for past in reversed(me.past) if past.status == "done" and past.action.args == (place,))
     return (me.step - next(done, 0)) / max(1, me.step)
 
 
-def _rivalry(me: InformedKnowledge, option: Option) -> int:
+def _rivalry(me: DialogueKnowledge, option: Option) -> int:
     """Return 2 where a teammate in sight is nearer to what an option is about, else 1."""
     return 1 if me.nearer(option) is None else 2

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from teamworld.language import AgentId, Entity, plain
-from teamworld.methods.common.informed_knowledge import InformedKnowledge
+from teamworld.methods.common.dialogue_knowledge import DialogueKnowledge
 from teamworld.planning.fetch import wanted_kind
 from teamworld.reasoning.prompts import plural
 
 
-def report_progress(me: InformedKnowledge) -> str | None:
+def report_progress(me: DialogueKnowledge) -> str | None:
     """Return the paragraph; None in worlds without rooms to explore."""
     words, known = me.words, me.known
     if not words.rooms:
@@ -33,19 +33,19 @@ def report_progress(me: InformedKnowledge) -> str | None:
     return " ".join(lines)
 
 
-def count_done(me: InformedKnowledge) -> str:
+def count_done(me: DialogueKnowledge) -> str:
     """Return one sentence on how far the team is, as far as the agent knows."""
     states = [goal.state for goal in me.all_goals.values()]
     lost = f", {states.count('lost')} lost" if "lost" in states else ""
     return f"Of {plural(len(states), 'task')} that you know of, {states.count('done')} done{lost}."
 
 
-def _report_delivered(me: InformedKnowledge) -> str:
+def _report_delivered(me: DialogueKnowledge) -> str:
     delivered = me.delivered
     return f"Delivered: {_join(map(plain, delivered))}." if delivered else "Nothing that you know of is delivered yet."
 
 
-def _report_teammate(me: InformedKnowledge, teammate: AgentId) -> str:
+def _report_teammate(me: DialogueKnowledge, teammate: AgentId) -> str:
     known = me.known
     facts = [fact for fact in known if fact.subject == teammate]
     if not facts:
@@ -58,7 +58,7 @@ def _report_teammate(me: InformedKnowledge, teammate: AgentId) -> str:
     return f"You last saw {teammate}{where} at step {max(seen)}; it held {hands}."
 
 
-def _report_room(me: InformedKnowledge, room: Entity, contents: list[str]) -> str:
+def _report_room(me: DialogueKnowledge, room: Entity, contents: list[str]) -> str:
     words, name = me.words, plain(room)
     own = me.view.known.value(room, words.search)
     if own == words.seen:
@@ -69,7 +69,7 @@ def _report_room(me: InformedKnowledge, room: Entity, contents: list[str]) -> st
     return f"{state}; you know of {_join(contents)} there." if contents else f"{state}."
 
 
-def _list_contents(me: InformedKnowledge) -> Mapping[Entity, list[str]]:
+def _list_contents(me: DialogueKnowledge) -> Mapping[Entity, list[str]]:
     """Return what is of use in each room: where things are to go, things not delivered, containers not opened."""
     known, words = me.known, me.words
     kinds = [wanted_kind(goal) for goal in me.all_goals.values() if goal.state == "open"]

@@ -22,7 +22,7 @@ from teamworld.worlds.contract import WAIT, Goal, Option, Outcome
 
 
 @dataclass(frozen=True)
-class InformedKnowledge(AgentKnowledge):
+class DialogueKnowledge(AgentKnowledge):
     """What an agent knows that believes what it was told, and remembers what it spent in vain."""
 
     earlier: tuple[Line, ...] = ()

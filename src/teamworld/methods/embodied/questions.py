@@ -323,6 +323,11 @@ class Elect(TalkingQuestion[Vote]):
         """No vote."""
         return Vote(leader="")
 
+    def perturb(self, answer: Vote, rng: np.random.Generator) -> Vote:
+        """Vote for somebody else."""
+        others = [candidate for candidate in self.candidates if candidate != answer.leader]
+        return Vote(leader=others[int(rng.integers(len(others)))]) if others else answer
+
     def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
         """The agents."""
         return self.candidates if field == "leader" else ()

@@ -1,4 +1,4 @@
-"""``rules:noise`` changes whatever decides something, in every method: an error that cannot happen is an unfair advantage."""
+"""``rules:noise`` changes whatever decides something, in every method alike."""
 
 from __future__ import annotations
 
@@ -73,4 +73,5 @@ def test_every_decision_can_be_wrong(changed: dict[str, list[bool]]) -> None:
 @pytest.mark.heavy
 def test_an_agent_that_only_agrees_can_err_too(changed: dict[str, list[bool]]) -> None:
     turns = changed["hmas1.turn"]
-    assert turns and sum(turns) >= 0.8 * len(turns)
+    assert turns
+    assert sum(turns) >= 0.8 * len(turns)

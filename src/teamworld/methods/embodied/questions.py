@@ -115,7 +115,8 @@ class TalkingQuestion(AgentQuestion[Answer]):
     @property
     def group(self) -> tuple[AgentId, ...]:
         """Whom it assigns tasks to, itself included, where it leads."""
-        team = [agent for agent in self.me.spec.agents if agent == self.respondent or agent in self.teammates]
+        order = {agent: at for at, agent in enumerate(self.me.spec.agents)}
+        team = sorted((self.respondent, *self.teammates), key=lambda agent: order.get(agent, -1))
         return self.organisation.followers(self.respondent, team)
 
     @property

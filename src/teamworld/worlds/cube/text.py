@@ -278,6 +278,7 @@ def _describe_those_there(state: SymbolicState, there: Collection[AgentId], agen
 def _describe_approach(state: SymbolicState, block: int, agent: AgentId) -> Iterator[str]:
     """Yield how an agent gets to the left face, and who shuts out others there."""
     way, jam = ways_to_face(state, block, "left").get(agent), find_jam(state, block, "left")
+    there = geometry.aligned_agents(state, block, "left")
     if not geometry.staging_cells(state, block, "left"):
         causes = geometry.blocked_by(state, block, "left").blocks
         what = listed(list(map(goal_name, causes))) if causes else "the wall"
@@ -288,10 +289,10 @@ def _describe_approach(state: SymbolicState, block: int, agent: AgentId) -> Iter
         words = f"you are {count(way.steps, 'step')} from its left face"
         if way.is_barred:
             words += f", but {way.met[0]} bars the way at {show(state.agents[way.met[0]])}"
-        elif way.met:
+        elif way.met and not there.intersection(way.met):
             words += f", {way.straight} if {listed(way.met, MOST_NAMED)} {'make' if len(way.met) > 1 else 'makes'} way"
         yield words
-    if jam is not None and agent in (jam.agent, jam.comer, *geometry.aligned_agents(state, block, "left")):
+    if jam is not None and agent in (jam.agent, jam.comer, *there):
         move, comer = plain(Action("move", jam.way[0])), "you" if agent == jam.comer else jam.comer
         room = f"{show(jam.cell)} cannot be reached past you: " if agent == jam.agent else f"{jam.agent}'s "
         yield f"{room}{move} lets {comer} in"

@@ -24,7 +24,7 @@ class Way(NamedTuple):
     steps: int
     """Round teammates as they stand, 0 for who is lined up; past ``met`` where no way leads round them."""
     straight: int
-    """If no teammate stood in the way."""
+    """To the same place if no teammate stood in the way."""
     met: tuple[AgentId, ...] = ()
     """The teammates on the straight way, nearest first, where it is the shorter one or the only one."""
     is_barred: bool = False
@@ -48,24 +48,29 @@ class Jam(NamedTuple):
 def ways_to_face(state: SymbolicState, block: int, face: str) -> Mapping[AgentId, Way]:
     """Return the ways to a face of the agents that blocks do not shut out."""
     aligned = geometry.aligned_agents(state, block, face)
-    straight = distances(state, geometry.staging_cells(state, block, face), through_agents=True)
+    to_face = distances(state, geometry.staging_cells(state, block, face), through_agents=True)
     ranked = groupby(targets(state, block, face), key=lambda target: target[0])
-    fields = [distances(state, [cell for _, cell in places]) for _, places in ranked]
-    ways = {agent: _find_way(state, agent, straight, fields) for agent in state.agents if agent not in aligned}
-    lined_up = dict.fromkeys(aligned, Way(0, 0))
-    return {agent: way for agent in state.agents if (way := lined_up.get(agent) or ways[agent]) is not None}
+    goals = [[cell for _, cell in places] for _, places in ranked]
+    ways = dict[AgentId, Way]()
+    for agent, at in state.agents.items():
+        if agent in aligned:
+            ways[agent] = Way(0, 0)
+        elif (least := path_length(to_face, at)) is not None:
+            way = next((way for cells in goals if (way := _find_way(state, at, cells)) is not None), None)
+            ways[agent] = way or Way(least, least, tuple(_teammates_on_way(state, at, to_face)), is_barred=True)
+    return ways
 
 
-def _find_way(state: SymbolicState, agent: AgentId, straight: Distances, fields: list[Distances]) -> Way | None:
-    """Return an agent's way, by the fields of steps to any cell of a face and to its free cells, best first."""
-    at = state.agents[agent]
-    least = path_length(straight, at)
-    if least is None:
-        return None
-    steps = next((steps for field in fields if (steps := path_length(field, at)) is not None), None)
+def _find_way(state: SymbolicState, at: Cell, cells: list[Cell]) -> Way | None:
+    """Return the way from a cell to the nearest of some, round teammates; None if there is none."""
+    steps = path_length(distances(state, cells), at)
     if steps is None:
-        return Way(least, least, tuple(_teammates_on_way(state, at, straight)), is_barred=True)
-    return Way(steps, least, tuple(_teammates_on_way(state, at, straight)) if least < steps else ())
+        return None
+    field = distances(state, cells, through_agents=True)
+    straight = path_length(field, at)
+    if straight is None or straight == steps:
+        return Way(steps, steps)
+    return Way(steps, straight, tuple(_teammates_on_way(state, at, field)))
 
 
 def _teammates_on_way(state: SymbolicState, at: Cell, field: Distances) -> Iterator[AgentId]:

@@ -158,13 +158,13 @@ def _quorum_rendezvous(state: SymbolicState, block: int, face: str) -> Action:
 def standby_plans(state: SymbolicState, agent: AgentId, radius: int | None = None) -> list[Plan]:
     """Return plans for an agent that is not needed now, best first: it goes to the nearest cell out of the way.
 
-    ``wait_agents`` brings it back into the conversation. Where blocks have to be found, plans to look at areas that
-    nobody has seen come before all these.
+    ``wait_agents`` brings it back into the conversation. Where agents do not see everything, plans to look at
+    areas that nobody has seen come before all these.
 
     Args:
         state: Where everything stands.
         agent: Who is not needed.
-        radius: How far agents see, in cells; None if no block has to be found.
+        radius: How far agents see, in cells; None if they see everything.
     """
     waits = Action("wait_agents", (len(state.agents),))
     plans = [] if radius is None else exploration_plans(state, agent, radius)

@@ -22,7 +22,7 @@ from teamworld.worlds.cube.actions import (
 from teamworld.worlds.cube.approach import find_jam, steps_to_face, wait_for_others
 from teamworld.worlds.cube.beliefs import CubeBeliefs, possible_state
 from teamworld.worlds.cube.candidate_plans import ASIDE
-from teamworld.worlds.cube.exploration import SEARCHES, exploration_plans, searches
+from teamworld.worlds.cube.exploration import exploration_plans, shared_searches
 from teamworld.worlds.cube.push_path import can_be_delivered, obstruction, pushers_of, reach
 from teamworld.worlds.cube.symbolic_state import (
     DELTA,
@@ -151,9 +151,7 @@ class CubeDomain(Domain):
         """
         state = self._state_of(agent, facts)
         if goal is None:
-            return candidate_plans.standby_plans(
-                state, agent, self.radius if self._beliefs.is_searching(state) else None
-            )
+            return candidate_plans.standby_plans(state, agent, self.radius)
         block = goal.thing.id if goal.thing is not None else -1
         if block not in state.blocks or state.blocks[block].delivered:
             raise UserError(f"plans are made for blocks that are known and not delivered, not for {goal.id}")
@@ -230,7 +228,7 @@ def _options(state: SymbolicState, agent: AgentId, known: ActionSchemas, radius:
         for action, goal in _on_block(state, agent, block):
             chosen.setdefault(action, goal)
     if radius is not None:
-        for search in searches(state, agent, radius)[:SEARCHES]:
+        for search in shared_searches(state, agent, radius):
             chosen.setdefault(search.actions[0], None)
     row, col = at = state.agents[agent]
     is_lined_up = any(action.verb in ("push_block", "rendezvous") for action in chosen)

@@ -16,7 +16,7 @@ LEGS = 4
 #: Plans to search that an agent has at most.
 PLANS = 6
 
-#: The best of them, which its options and its situation name.
+#: Searches that its options and its situation name.
 SEARCHES = 2
 
 
@@ -28,8 +28,8 @@ class Search(NamedTuple):
     """Its top-left cell."""
     runs: tuple[tuple[str, int], ...]
     """The first straight runs: (direction, cells)."""
-    taken: AgentId | None
-    """The teammate to whom the area falls, as it is free and nearer."""
+    owner: AgentId | None
+    """The agent to whom the area falls where free agents share the areas out."""
 
     @property
     def actions(self) -> tuple[Action, ...]:
@@ -37,13 +37,18 @@ class Search(NamedTuple):
         return tuple(Action("move", run) for run in self.runs)
 
 
-def searches(state: SymbolicState, agent: AgentId, radius: int) -> Sequence[Search]:
-    """Return an agent's ways to unseen areas: to the one that falls to it, then to the nearest, then to teammates'."""
-    return _searches(state, radius)[agent]
+def shared_searches(state: SymbolicState, agent: AgentId, radius: int) -> Sequence[Search]:
+    """Return the best of an agent's ways to unseen areas: to the one that falls to it, to the nearest, to others'."""
+
+    def rank(search: Search) -> int:
+        return 0 if search.owner == agent else 1 if search.owner is None else 2
+
+    return sorted(_searches(state, radius)[agent], key=rank)[:SEARCHES]
 
 
 @once_per_state
 def _searches(state: SymbolicState, radius: int) -> Mapping[AgentId, Sequence[Search]]:
+    """Return the ways of all agents to unseen areas, nearest first."""
     span = range(area_side(radius))
     fields = {}
     for row, col in sorted(set(state.unseen.values())):
@@ -56,12 +61,9 @@ def _searches(state: SymbolicState, radius: int) -> Mapping[AgentId, Sequence[Se
     owners = _share_out(state, ways)
     found: dict[AgentId, Sequence[Search]] = {}
     for agent, steps_to in ways.items():
-        rank = {area: (0 if owners.get(area) == agent else 2 if area in owners else 1) for area in steps_to}
-        near = sorted(steps_to, key=lambda area: (rank[area], steps_to[area], area))
-        runs = ((area, tuple(straight_runs(fields[area], state.agents[agent]))[:LEGS]) for area in near)
-        found[agent] = [
-            Search(steps_to[area], area, way, owners[area] if rank[area] == 2 else None) for area, way in runs if way
-        ][:PLANS]
+        near = sorted((steps, area) for area, steps in steps_to.items())
+        runs = {area: tuple(straight_runs(fields[area], state.agents[agent]))[:LEGS] for _, area in near}
+        found[agent] = [Search(steps, area, runs[area], owners.get(area)) for steps, area in near if runs[area]]
     return found
 
 
@@ -78,8 +80,8 @@ def _share_out(state: SymbolicState, ways: Mapping[AgentId, Mapping[Cell, int]])
 
 
 def exploration_plans(state: SymbolicState, agent: AgentId, radius: int) -> list[Plan]:
-    """Return plans to walk to unseen areas, the best first; see ``searches``."""
-    return [Plan(search.actions) for search in searches(state, agent, radius)]
+    """Return plans to walk to the nearest unseen areas, nearest first."""
+    return [Plan(search.actions) for search in _searches(state, radius)[agent][:PLANS]]
 
 
 def cells_shown(start: Cell, runs: Iterable[tuple[str, int]], unseen: Iterable[Cell], radius: int) -> list[Cell]:

@@ -12,7 +12,7 @@ from teamworld.worlds.base.words import count, listed
 from teamworld.worlds.cube import geometry
 from teamworld.worlds.cube.actions import MOST_NAMED
 from teamworld.worlds.cube.approach import find_jam, ways_to_face
-from teamworld.worlds.cube.exploration import SEARCHES, cells_shown, searches
+from teamworld.worlds.cube.exploration import cells_shown, shared_searches
 from teamworld.worlds.cube.push_path import agents_ahead, meetings, obstruction, pushers_of
 from teamworld.worlds.cube.state import Layout
 from teamworld.worlds.cube.symbolic_state import SIDES, SymbolicState, area_side, entity, goal_name, once_per_state
@@ -60,7 +60,8 @@ def describe_rules(layout: Layout, options: CubeOptions) -> str:
             f"touching it ahead move 1 cell if as many agents push as they weigh together{others} and no wall or agent "
             f"is in front of one; extra pushers do not help. A block that touches column {side - 1} is delivered and "
             "vanishes.",
-            f"{_describe_sight(options.view_radius)} Estimated steps assume enough push.",
+            f"{_describe_sight(options.view_radius)} Estimated steps go round agents as they "
+            "stand and assume enough push.",
         )
     )
 
@@ -162,19 +163,19 @@ def _describe_wait(view: CubeView, block: int) -> str:
 def _describe_search(view: CubeView) -> Iterator[str]:
     """Yield which blocks are not found, where nobody has looked, and what the agent sees if it goes there."""
     state, radius, beliefs = view.state, view.radius, view.beliefs
-    if radius is None or not beliefs.is_searching(state):
-        return
     missing = [f"{goal_name(block)} (weight {beliefs.weights[block]})" for block in beliefs.list_missing(state)]
     if missing:
         yield f"Not found yet: {', '.join(missing)}."
     unseen = _unseen_cells(view)
     if unseen:
-        yield _describe_unseen(unseen, _area_cells(state, radius))
+        yield _describe_unseen(unseen, _area_cells(state, radius or 0))
+    if radius is None or not beliefs.is_searching(state):
+        return
     at = state.agents[view.agent]
     looks = [
         f"{', '.join(map(plain, search.actions))}: {_describe_shown(shown)}"
-        f"{f' ({search.taken} is nearer)' if search.taken is not None else ''}"
-        for search in searches(state, view.agent, radius)[:SEARCHES]
+        f"{f' (share of {search.owner})' if search.owner not in (None, view.agent) else ''}"
+        for search in shared_searches(state, view.agent, radius)
         if (shown := cells_shown(at, search.runs, unseen, radius))
     ]
     if looks:

@@ -171,8 +171,8 @@ class HouseholdDomain(StateDomain[Known]):
     def _standby(self, agent: AgentId, known: Known) -> Iterator[tuple[Action, ...]]:
         if known.hands.get(agent) and self.predicates.target in known.room:
             yield (Action("deliver"),)
-        things = not self.predicates.has_all(known)
-        look = [action for action, _ in self._search(agent, known, things=things)]
+        things, is_over = not self.predicates.has_all(known), self.predicates.is_search_over(known)
+        look = [] if is_over else [action for action, _ in self._search(agent, known, things=things)]
         look.sort(key=lambda action: (self._ticks(agent, action, known), str(action)))
         yield from ((action,) for action in look)
         yield (WAIT, WAIT, WAIT)
@@ -347,9 +347,7 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 
-def _fetch(
-    useful: Mapping[Entity, GoalId], here: Entity | None, known: Known
-) -> Iterator[tuple[Action, GoalId | None]]:
+def _fetch(useful: dict[Entity, GoalId], here: Entity | None, known: Known) -> Iterator[tuple[Action, GoalId | None]]:
     """Yield how to get some things, each with the goal that it serves."""
     yield from ((Action("fetch", (thing,)), goal) for thing, goal in useful.items())
     rooms = {known.room_of(thing): goal for thing, goal in reversed(useful.items())}  # of each the first thing's goal

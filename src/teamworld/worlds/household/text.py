@@ -46,16 +46,18 @@ def tell_rules(predicates: Predicates, rules: Rules) -> str:
     team, target = len(predicates.names.team) > 1, plain(predicates.target)
     parts = [
         f"A step is up to 1 m of walking, {'one turn by 30 degrees, ' if rules.sight == 'cone' else ''}or one thing in "
-        f"reach (within {REACH} m of your body) taken, put down, opened or closed, with the last of the way in the same "
-        "step. An action lasts until it is done, or you see that it cannot be, or start another; what was planned next "
-        "follows a failed one too. You have two hands, for any of the tasks; taking and opening need a free one.",
+        f"reach (within {REACH} m of your body) taken, put down, opened or closed, with the last of the way in the "
+        "same step. An action lasts until it is done, you see that it cannot be, or you start another; what was "
+        "planned next follows a failed one too. You have two hands, for any of the tasks; taking and opening need a "
+        "free one.",
     ]
     if rules.mode == "engine":
         parts.append("open, close, grab and put work from any distance; check, fetch and deliver walk there first.")
     if rules.strict_put:
         parts.append("Nothing can be put into what is closed.")
     elif predicates.relation == "INSIDE":
-        parts.append(f"Things can be put into {target} while it is closed; a free hand opens it first.")
+        unseen = ", where others do not see them" if team else ""
+        parts.append(f"Things can be put into {target} while it is closed{unseen}; only deliver opens it first.")
     parts.append(_tell_sight(rules, team))
     if team:
         parts.append(
@@ -86,9 +88,9 @@ def _tell_ways(predicates: Predicates, rules: Rules) -> str:
     middles = ", ".join(f"{plain(room)} {_spot(middle)}" for room, middle in predicates.names.rooms.items())
     doors = ", ".join(f"{plain(room)} - {plain(other)} {_spot(at)}" for room, other, at in predicates.names.doors)
     return (
-        f"Places are (x, z) in centimetres. Rooms by their middles: {middles}. Doors, always open: {doors}. A walk is "
-        f"estimated as the straight lines from door to door and on to a thing, less {SHORT[rules.sight]} m (then in "
-        f"reach), for a room to its door, rounded up; {_RIGHT[rules.sight]}."
+        f"Rooms by their middles (x, z) in centimetres: {middles}. {f'Doors: {doors}. ' if doors else ''}A "
+        f"walk is estimated as the straight lines through the doors to {SHORT[rules.sight]} m before a thing (then in "
+        f"reach) or to the door of a room, rounded up; {_RIGHT[rules.sight]}."
     )
 
 

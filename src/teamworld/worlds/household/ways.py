@@ -1,8 +1,8 @@
 """How far it is to rooms and things, as everybody estimates it: straight lines from door to door.
 
 Rooms and doors are known to all from the start, as walks find their way from the first step on. Furniture is passed
-over, so that nobody needs to know it: in 30 episodes 95 % of walks took at most a step more or less
-(docs/reference/worlds/household.md).
+over, so that nobody needs to know it: 93 % of walks took at most a step more or less (how that was measured stands in
+docs/reference/worlds/household.md).
 """
 
 from __future__ import annotations

@@ -173,7 +173,7 @@ class CubeDomain(Domain):
         except UserError:
             return facts
         then = candidate_plans.expected_state(state, agent, whole)
-        return facts if then is state else then.facts
+        return facts if then == state else then.facts
 
     def estimate_steps(self, agent: AgentId, action: Action, facts: Facts) -> int:
         """Return the estimated steps of an action, at least 1."""

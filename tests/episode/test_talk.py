@@ -98,16 +98,28 @@ def test_facts_are_part_of_what_is_said_and_none_is_said_twice() -> None:
     assert [said.text for said in line.inbox("b", 0)] == [said.whole for said in line.inbox("b", 0)] == texts
 
 
-@given(st.integers(1, 120), st.sampled_from(["ok", WORDS, ""]), st.lists(st.sampled_from(FACTS)).map(tuple))
-def test_a_limit_of_length_holds_for_words_and_facts_together(
-    maximum: int, words: str, facts: tuple[Fact, ...]
+def test_a_task_is_part_of_what_is_said() -> None:
+    assert Message("a", "inform", "ok", "deliver_1", FACTS[1:2]).whole == "ok Task: deliver_1. Facts: item_1 WEIGHT 1."
+    assert Message("a", "inform", WORDS, "deliver_1").whole == WORDS
+    assert Message("a", "inform", WORDS, "deliver_12").whole == f"{WORDS} Task: deliver_12."
+
+
+@given(
+    st.integers(1, 120),
+    st.sampled_from(["ok", WORDS, ""]),
+    st.sampled_from([None, "deliver_1", "deliver_2"]),
+    st.lists(st.sampled_from(FACTS)).map(tuple),
+)
+def test_a_limit_of_length_holds_for_words_task_and_facts_together(
+    maximum: int, words: str, goal: str | None, facts: tuple[Fact, ...]
 ) -> None:
     events: list[Event] = []
-    channel(MessageRule(maximum=maximum), events).post(Message("a", "inform", words, facts=facts), 0)
+    channel(MessageRule(maximum=maximum), events).post(Message("a", "inform", words, goal, facts), 0)
     (sent,) = (event for event in events if isinstance(event, MessageSent))
-    free = Message("a", "inform", words, facts=facts).whole
+    free = Message("a", "inform", words, goal, facts).whole
     assert len(sent.text) <= maximum
     assert sent.text == free or len(free) > maximum
+    assert sent.goal is None or sent.goal in sent.text  # what arrives as a task stands in the text
     for fact in sent.facts:  # what arrives as a fact stands in the text
         assert plain(fact) in plain_names(sent.text)
 

@@ -70,21 +70,24 @@ class Message:
 
     @property
     def whole(self) -> str:
-        """All that it says: its words and, in plain names, the facts beside them that the words do not state.
+        """All that it says: its words and, in plain names, its task and the facts beside them that the words leave out.
 
         The channel limits, charges, logs and delivers this text; of a message that was sent it is ``text`` itself.
         """
+        task = "" if self.goal is None or _states(self.text, plain(self.goal)) else f"Task: {plain(self.goal)}."
         untold = dict.fromkeys(fact for fact in map(plain, self.facts) if not _states(self.text, fact))
-        return " ".join(filter(None, (self.text, f"Facts: {'; '.join(untold)}." if untold else "")))
+        return " ".join(filter(None, (self.text, task, f"Facts: {'; '.join(untold)}." if untold else "")))
 
     def within(self, maximum: int | None) -> Message:
         """Return the message with all that it says as its text, in at most so many characters.
 
-        The words come first. A fact is told whole or not at all.
+        The words come first, then the task, then the facts. Each of these is told whole or not at all.
         """
         if maximum is None or len(self.whole) <= maximum:
             return replace(self, text=self.whole)
         cut = replace(self, text=self.text[:maximum], facts=())
+        if len(cut.whole) > maximum:
+            cut = replace(cut, goal=None)
         for fact in self.facts:
             longer = replace(cut, facts=(*cut.facts, fact))
             cut = longer if len(longer.whole) <= maximum else cut

@@ -93,4 +93,4 @@ def dry_run(plan: Plan, view: View, domain: Domain) -> SimulatedPlan:
 
 
 def _same(then: Facts, facts: Facts) -> bool:
-    return then is facts or then.items == facts.items
+    return then is facts or then.items == facts.items or set(then.items) == set(facts.items)  # in whatever order

@@ -95,7 +95,7 @@ class Question(ABC, Generic[Answer]):
     def perturb(self, answer: Answer, rng: np.random.Generator) -> Answer:
         """Return the answer with one error of a weak model in it: a wrong task, a step lost or misordered.
 
-        Only the stand-in ``rules:noise`` calls it. Answers that hold neither a task nor a plan stay.
+        Only the stand-in ``rules:noise`` calls it. Answers in words alone, which decide nothing, stay.
         """
         return answer
 

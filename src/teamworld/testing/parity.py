@@ -17,6 +17,7 @@ import numpy as np
 from pydantic import BaseModel
 
 from teamworld.language import Action, Entity, Fact, Facts, plain
+from teamworld.methods.common.knowledge import AgentKnowledge
 from teamworld.reasoning.contract import Answer, Question, Reasoner, Rejected, Reply
 from teamworld.reasoning.prompts import render
 from teamworld.seeding import generator
@@ -128,6 +129,8 @@ def _with_parts(value: Any, parts: Mapping[Any, Any]) -> Any:  # noqa: ANN401  (
         return type(value)(parts.values())
     if isinstance(value, Mapping):
         return dict(zip(value, parts.values(), strict=True))
+    if isinstance(value, AgentKnowledge) and value.scene is not None and parts["scene"] == value.view.text():
+        parts = {**parts, "scene": parts["view"].text()}  # the rules put a view in the world's own words
     return dataclasses.replace(value, **parts)
 
 

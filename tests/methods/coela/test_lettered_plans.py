@@ -201,7 +201,7 @@ def test_prompts_show_the_opening_lines_and_the_last_messages() -> None:
     user = render(Tell("Alice", {"Alice": me.view}, me, CWAH)).user
     assert user.index("Alice, before the first step: ") < user.index("Bob, before the first step: ")
     assert [number for number in range(5) if f"«word {number}»" in user] == [3, 4]
-    assert "taking apple_on_table: «mine»" in user  # what it announced itself stays
+    assert "taking apple_on_table: «mine Task: apple_on_table.»" in user  # what it announced itself stays
     plain = render(Tell("Alice", {"Alice": me.view}, me, CoelaOptions(listed="plans"))).user
     assert "before the first step" not in plain
     assert "a house" in plain

@@ -467,6 +467,13 @@ class Assess(
             return Judged(answer="no")
         return Judged(reasoning=result.reason, answer="yes", misaligned=tuple(map(plain, result.facts[:20])))
 
+    def perturb(self, answer: Judged, rng: np.random.Generator) -> Judged:
+        """Speak where it does not pay, of one thing that is lacking, or be silent where it does."""
+        if answer.answer == "yes":
+            return Judged(answer="no")
+        lacking = [fact for fact, _ in self.lacking[:20]]
+        return Judged(answer="yes", misaligned=tuple(lacking[at] for at in rng.permutation(len(lacking))[:1]))
+
     def read(self, answer: Judged) -> Assessment:
         """Return the assessment, with those facts that the agent holds."""
         situation, speaks = self.situation, answer.answer == "yes"

@@ -115,7 +115,8 @@ class TalkingQuestion(AgentQuestion[Answer]):
     @property
     def group(self) -> tuple[AgentId, ...]:
         """Whom it assigns tasks to, itself included, where it leads."""
-        team = [agent for agent in self.me.spec.agents if agent == self.respondent or agent in self.teammates]
+        order = {agent: at for at, agent in enumerate(self.me.spec.agents)}
+        team = sorted((self.respondent, *self.teammates), key=lambda agent: order.get(agent, -1))
         return self.organisation.followers(self.respondent, team)
 
     @property
@@ -322,6 +323,11 @@ class Elect(TalkingQuestion[Vote]):
     def fallback(self) -> Vote:
         """No vote."""
         return Vote(leader="")
+
+    def perturb(self, answer: Vote, rng: np.random.Generator) -> Vote:
+        """Vote for somebody else."""
+        others = [candidate for candidate in self.candidates if candidate != answer.leader]
+        return Vote(leader=others[int(rng.integers(len(others)))]) if others else answer
 
     def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
         """The agents."""

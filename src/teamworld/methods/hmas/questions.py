@@ -325,12 +325,11 @@ class DmasTurn(AgentQuestion[TurnAnswer]):
         return TurnAnswer(final=self.turns_left == 1)
 
     def perturb(self, answer: TurnAnswer, rng: np.random.Generator) -> TurnAnswer:
-        """Forget a proposal, or give it another of the agent's own options."""
-        mine = next((entry for entry in answer.actions if entry.agent == self.respondent), None)
-        if mine is None:
-            return answer
-        rest = tuple(entry for entry in answer.actions if entry is not mine)
-        other = () if rng.random() < 0.5 and not answer.final else (perturb_action(mine, mine.action, self.view, rng),)
+        """Forget a proposal, or take another of the agent's own options in place of what it proposes or accepts."""
+        rest = tuple(entry for entry in answer.actions if entry.agent != self.respondent)
+        forgets = len(rest) < len(answer.actions) and not answer.final and rng.random() < 0.5
+        mine = TeamPlan(actions=(*answer.actions, *self.standing.actions)).of(self.respondent)
+        other = () if forgets or mine is None else (perturb_action(mine, mine.action, self.view, rng),)
         return answer.model_copy(update={"actions": (*rest, *other)})
 
 

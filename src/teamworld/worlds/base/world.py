@@ -134,6 +134,7 @@ class FactsWorld(TeamWorld[Skill], Generic[DomainT, Skill, ChangeT]):
             self.perceive,
             self._spec.kinds,
             self.unable,
+            self._executor.list_remainders(self._t),
         )
 
     def _complete(self, agent: AgentId, action: Action) -> Action:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import NamedTuple
 
-from teamworld.language import Facts
+from teamworld.language import ActionSchema, Facts, Param, parse_fact
+from teamworld.methods.capo.following import commitments
+from teamworld.methods.capo.meta_plan import MetaPlan
 from teamworld.methods.common.dialogue_knowledge import DialogueKnowledge
 from teamworld.methods.common.knowledge import Line, list_teammates
 from teamworld.methods.common.told_facts import STATE_OF_AGENTS
 from teamworld.record import Event, MessageSent, QuestionAsked
 from teamworld.worlds import registry as worlds
-from teamworld.worlds.contract import World
+from teamworld.worlds.contract import Option, Outcome, World, WorldSpec
+from tests.methods.coela.house import KITCHEN, RELATIONS, House, Rules, goal
 
 #: The questions of a discussion.
 ASKED = ("capo.design", "capo.refine", "capo.present", "capo.judge")
@@ -56,8 +61,48 @@ def make_world(world: str, level: str, seed: int = 0, horizon: int = 60) -> Worl
     return made
 
 
-def know(world: World, agent: str, said: Sequence[Line] = (), known: Facts | None = None) -> DialogueKnowledge:
-    """Return what an agent of a world knows, as CaPo makes it."""
-    view = world.view(agent)
-    team = list_teammates(world.spec, agent, world.spec.agents)
-    return DialogueKnowledge(view, world.domain, world.spec, team, earlier=tuple(said), told_roles=STATE_OF_AGENTS)
+def know(world: World, agent: str, said: Sequence[Line] = (), plan: MetaPlan = ()) -> DialogueKnowledge:
+    """Return what an agent of a world knows that has a meta-plan, as CaPo makes it."""
+    view, spec = world.view(agent), world.spec
+    draft = DialogueKnowledge(view, world.domain, spec, earlier=tuple(said), told_roles=STATE_OF_AGENTS)
+    at = commitments(plan, draft)
+    return replace(draft, team=list_teammates(spec, agent, spec.agents, commitments=at), commitment=at.get(agent))
+
+
+@dataclass
+class Home(House):
+    """The small house, in which actions are about things that can be named."""
+
+    @property
+    def abilities(self) -> Sequence[ActionSchema]:
+        """Each action, with what it can be about."""
+        things = tuple(dict.fromkeys(arg for option in self.options for arg in option.action.args))
+        named = Param("thing", "entity", choices=(*things, KITCHEN))
+        return tuple(ActionSchema(verb, (named,), f"do {verb}") for verb in ("explore", "check", "fetch"))
+
+
+def at_home(
+    *texts: str,
+    options: Sequence[Option] = (),
+    history: Sequence[Outcome] = (),
+    seen: Mapping[str, int] = MappingProxyType({}),
+    said: Sequence[Line] = (),
+) -> DialogueKnowledge:
+    """Return what Alice knows in the small house, where two are to bring two apples.
+
+    Args:
+        texts: Facts that she perceives.
+        options: What she could do.
+        history: What she did.
+        seen: Facts that she perceived before, with the step of last sight.
+        said: What she heard.
+    """
+    recalled = {parse_fact(text): step for text, step in seen.items()}
+    facts = Facts((*map(parse_fact, texts), *recalled), recalled)
+    opened = ("open", "close", "check")
+    relations = [replace(known, verbs=opened) if known.role == "access" else known for known in RELATIONS]
+    home = Home(facts, (goal("apple", 2),), options, recalled=tuple(recalled), history=history, relations=relations)
+    kinds = {"Alice": "helper", "Bob": "helper"}
+    spec = WorldSpec("house", "", tuple(kinds), kinds, 100, "Put apples on the table.", memory="agent")
+    team = list_teammates(spec, "Alice", spec.agents)
+    return DialogueKnowledge(home, Rules(home), spec, team, earlier=tuple(said), told_roles=STATE_OF_AGENTS)

@@ -11,24 +11,27 @@ from pydantic import BaseModel
 
 from teamworld.episode.message_delivery import MessageRule
 from teamworld.experiment import message_protocol
-from teamworld.language import Entity
+from teamworld.language import Entity, plain
 from teamworld.methods.capo.meta_plan import PlanAnswer, PlanItem
 from teamworld.methods.capo.options import VARIANTS, CapoOptions
 from teamworld.methods.capo.questions import DesignPlan, JudgePlan, Opinion, ParsePlan, PresentPlan, Remark
-from teamworld.methods.capo.triggers import Reason, TriggerWatch
+from teamworld.methods.capo.triggers import DONE, Reason, TriggerWatch
+from teamworld.methods.common.single_action import Act
 from teamworld.methods.registry import resolve
 from teamworld.reasoning.contract import Question
 from teamworld.record import ActionStep, Event, LlmCall, MessageSent, PlanStart, QuestionAsked, QuestionSkipped
 from teamworld.testing.episodes import PlayedEpisode, Scenario, SilentReasoner, play
 from teamworld.worlds.contract import View
 from tests.methods.capo.discussions import discussions
-from tests.methods.single_steps import Answers, Says, of, played, prompts
+from tests.methods.single_steps import Answers, of, played, prompts
+
+pytestmark = pytest.mark.heavy
 
 ROOMS = Scenario("rooms", "two", 0, 60)
 HOME = Scenario("household", "dev-meal", 0, 60)
 FREE = {"free_discussion": True}
-ALWAYS_NO = {JudgePlan: Opinion(message="I would do otherwise.", satisfied="no")}
-ALWAYS_YES = {JudgePlan: Opinion(message="Fine.", satisfied="yes")}
+ALWAYS_NO: Answers = {JudgePlan: Opinion(message="I would do otherwise.", satisfied="no")}
+ALWAYS_YES: Answers = {JudgePlan: Opinion(message="Fine.", satisfied="yes")}
 
 
 def talk_steps(episode: PlayedEpisode) -> int:
@@ -100,7 +103,7 @@ def test_one_no_of_several_evaluators_is_enough_for_another_round() -> None:
 
 
 def test_the_designer_reads_the_opinions_and_evaluators_read_one_another() -> None:
-    says = {JudgePlan: lambda question: Opinion(message=f"{question.respondent} thinks so.", satisfied="no")}
+    says: Answers = {JudgePlan: lambda question: Opinion(message=f"{question.respondent} thinks so.", satisfied="no")}
     _, asked = played("capo", says, Scenario("rooms", "three", 0, 3))
     second = prompts(asked, "capo.refine")[0]
     assert "«agent_1 thinks so. Satisfied: no.»" in second
@@ -157,12 +160,12 @@ def test_the_designer_may_be_whoever_has_the_reason() -> None:
 
 
 def test_reasons_that_come_up_while_agents_wait_are_discussed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    found: list[tuple[int, str]] = []
+    found: list[tuple[int, Reason]] = []
     notice = TriggerWatch.notice
 
     def listen(self: TriggerWatch, view: View, told: Iterable[Entity], is_busy: bool) -> Sequence[Reason]:
         reasons = notice(self, view, told, is_busy)
-        found.extend((view.t, reason.text) for reason in reasons)
+        found.extend((view.t, reason) for reason in reasons)
         return reasons
 
     monkeypatch.setattr(TriggerWatch, "notice", listen)
@@ -170,14 +173,14 @@ def test_reasons_that_come_up_while_agents_wait_are_discussed_at_once(monkeypatc
     for seed in range(6):
         found.clear()
         episode, asked = played("capo", ALWAYS_YES, Scenario("household", "dev-tea", seed, 120))
-        whys = [
-            prompt.partition("## Why you discuss\n")[2].partition("\n\n")[0] for prompt in prompts(asked, "capo.refine")
-        ]
+        refined = prompts(asked, "capo.refine")
+        whys = [prompt.partition("## Why you discuss\n")[2].partition("\n\n")[0] for prompt in refined]
         before = 0
         for held, why in zip(discussions(episode.events)[1:], whys, strict=True):
-            arisen = [(step, text) for step, text in found if before < step <= held.step]
-            told = {text for _, text in arisen if "sub-tasks" not in text} | {text for _, text in arisen[-1:]}
-            assert {line.removeprefix("- ") for line in why.splitlines()} >= told
+            arisen = [(step, reason) for step, reason in found if before < step <= held.step]
+            first = {reason.about: reason.text for _, reason in reversed(arisen)}  # of several who find it the first
+            first |= {reason.about: reason.text for _, reason in arisen if reason.about == DONE}  # how far it is now
+            assert sorted(line.removeprefix("- ") for line in why.splitlines()) == sorted(first.values())
             merged += len({step for step, _ in arisen}) > 1
             before = held.step
     assert merged > 1
@@ -280,7 +283,8 @@ def test_the_native_rule_is_that_of_coela_and_free_where_discussions_are() -> No
 
 def judged(text: str, **options: Any) -> list[int]:
     """Return the rounds of each discussion where evaluators answer with a level of satisfaction."""
-    events = played("capo", {JudgePlan: Opinion(message="Well.", satisfied=text)}, ROOMS, **options)[0].events
+    says: Answers = {JudgePlan: Opinion(message="Well.", satisfied=text)}
+    events = played("capo", says, ROOMS._replace(horizon=30), **options)[0].events
     return [held.rounds for held in discussions(events)]
 
 
@@ -298,7 +302,8 @@ def test_satisfaction_is_read_in_any_form_or_as_competitors_read_it(text: str, a
 
 
 def test_a_level_that_cannot_be_read_is_asked_for_once_more_and_then_is_a_yes() -> None:
-    episode, _ = played("capo", {JudgePlan: Opinion(message="Hm.", satisfied="maybe")}, ROOMS)
+    says: Answers = {JudgePlan: Opinion(message="Hm.", satisfied="maybe")}
+    episode, _ = played("capo", says, ROOMS)
     for event in of(episode.events, QuestionAsked):
         if event.purpose == "capo.judge":
             assert [error.text for error in event.errors] == [
@@ -362,7 +367,9 @@ def test_a_reasoner_that_never_answers_says_nothing_and_the_episode_ends(label: 
 
 def test_of_a_plan_for_strangers_too_the_rest_is_followed() -> None:
     items = (PlanItem(step=1, agent="Eve", goal="g"), PlanItem(step=1, agent="agent_1", goal="deliver_0"))
-    episode, _ = played("capo", {DesignPlan: PlanAnswer(items=items), **ALWAYS_YES}, ROOMS)
+    agrees = Opinion(message="Fine.", satisfied="yes")
+    says: Answers = {DesignPlan: PlanAnswer(items=items), JudgePlan: agrees}
+    episode, _ = played("capo", says, ROOMS)
     plans = [message.text for message in of(episode.events, MessageSent) if message.act == "propose"]
     assert set(plans) == {"My meta-plan. Step 1, agent_1: task deliver_0."}
     design = next(event for event in of(episode.events, QuestionAsked) if event.purpose == "capo.design")
@@ -442,9 +449,7 @@ def test_an_action_is_asked_for_once_and_no_message_stands_in_the_list() -> None
 
 
 def test_the_task_of_an_answer_that_nobody_knows_is_left_out() -> None:
-    says: Says = lambda question: (  # noqa: E731  (shorter than a function)
-        question.rule(None).model_copy(update={"goal": "deliver_99"}) if isinstance(question, ParsePlan) else None
-    )
+    says: Answers = {ParsePlan: lambda question: Act(action=plain(question.me.options[0].action), goal="deliver_99")}
     episode, _ = played("capo", says, ROOMS)
     assert {event.goal for event in of(episode.events, PlanStart)} <= {
         None,

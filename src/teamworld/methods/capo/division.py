@@ -46,7 +46,7 @@ def divide_work(
     items = list(divide(table, [item for item in given if item.agent in members and _may_be_open(item, me)]))
     idle = [agent for agent in members if not any(item.agent == agent for item in items)]
     items += [PlanItem(step=1, agent=agent, action=plain(WAIT)) for agent in idle]
-    return tuple(sorted(items, key=lambda item: item.step))
+    return tuple(sorted(items, key=lambda item: (item.step, members.index(item.agent))))
 
 
 def _may_be_open(item: PlanItem, me: DialogueKnowledge) -> bool:

@@ -166,11 +166,18 @@ def choose_beside(me: DialogueKnowledge, plan: MetaPlan) -> CandidateStep:
         me: What the agent knows.
         plan: The meta-plan as it has it.
     """
-    left = tuple(_left_to_teammates(me, plan))
-    step = choose_step(me, left)
-    if left and step.goal is None and step.action not in (option.action for option in me.options if option.steps > 1):
-        return choose_step(me)
-    return step
+    step = choose_left_out(me, plan)
+    return step if is_useful(step, me) else choose_step(me)
+
+
+def choose_left_out(me: DialogueKnowledge, plan: MetaPlan) -> CandidateStep:
+    """Return what an agent would do that leaves to its teammates what the meta-plan has for them; perhaps nothing."""
+    return choose_step(me, tuple(_left_to_teammates(me, plan)))
+
+
+def is_useful(step: CandidateStep, me: DialogueKnowledge) -> bool:
+    """Return whether a step serves a task, or looks around; to wait or to keep out of the way does neither."""
+    return step.goal is not None or any(option.action == step.action and option.steps > 1 for option in me.options)
 
 
 def _left_to_teammates(me: DialogueKnowledge, plan: MetaPlan) -> Sequence[Action]:

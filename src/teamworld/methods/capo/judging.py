@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from teamworld.language import AgentId, plain
+from teamworld.language import Action, AgentId, Facts, GoalId, plain
 from teamworld.methods.capo.division import place_all
-from teamworld.methods.capo.following import choose_beside, follow_plan, is_settled, read_item
+from teamworld.methods.capo.following import choose_left_out, follow_plan, is_settled, is_useful, read_item
 from teamworld.methods.capo.meta_plan import MetaPlan, PlanItem, items_of
 from teamworld.methods.common.dialogue_knowledge import DialogueKnowledge
 from teamworld.planning.candidates import CandidateStep, find_step, foresee_step
 from teamworld.planning.fetch import fetch_options, missing_things
 from teamworld.reasoning.prompts import plural
-from teamworld.worlds.contract import WAIT, ImpossibleFacts
+from teamworld.worlds.contract import WAIT, Goal, ImpossibleFacts
 
-#: An evaluator objects where the other division takes so many times fewer steps ...
+#: An evaluator objects where another division takes so many times fewer steps ...
 MARGIN: Final = 1.25
 #: ... and saves more steps than a round of talk takes two agents: a meta-plan, a message and an opinion.
 ROUND_OF_TALK: Final = 3
@@ -35,9 +35,9 @@ def find_objection(
 ) -> Objection | None:
     """Return what an agent has against a meta-plan; None if it is satisfied.
 
-    It objects where it can do nothing of its own part though there is something to do, where it had better change
-    places with a teammate of its kind by the steps that a dry run of both parts takes, and where something that the
-    meta-plan leaves out is worth ``CLEARLY`` times as much a step as what it is to do first.
+    It objects where it can do nothing of its own part though something is left out that it could do; where it and a
+    teammate of its kind had better divide their parts otherwise, by the steps that dry runs of these take; and where
+    something that is left out is worth ``CLEARLY`` times as much a step as what it is to do first.
 
     Args:
         me: What the agent knows.
@@ -45,19 +45,20 @@ def find_objection(
         members: The agents that it is for.
         since: The step at which it came.
     """
-    planned, rather = follow_plan(me, plan, since), choose_beside(me, plan)
-    is_useful = rather.goal is not None or _is_look(rather, me)
+    planned, rather = follow_plan(me, plan, since), choose_left_out(me, plan)
+    can_help = is_useful(rather, me)
     if planned is None:
         why = "There is nothing for me in it that I can do." if items_of(plan, me.agent) else "I have nothing to do."
-        return Objection(why, (_item(rather, me),)) if is_useful else None
-    swap = _find_swap(me, plan, members)
-    if swap is not None:
-        return swap
-    if not is_useful or rather.action == planned.action or _is_joint(planned, me):
+        return Objection(why, (_item(rather, me),)) if can_help else None
+    better = _find_better(me, plan, members)
+    if better is not None:
+        return better
+    if not can_help or rather.action == planned.action or _is_joint(planned.goal, me):
         return None
     if _worth(rather, me) >= CLEARLY * _worth(planned, me):
-        what = plain(rather.action)
-        return Objection(f"{what} is clearly worth more: about {plural(rather.ticks, 'step')}.", (_item(rather, me),))
+        steps = next((option.steps for option in me.options if option.action == rather.action), rather.ticks)
+        reason = f"{plain(rather.action)} is clearly worth more: about {plural(max(1, steps), 'step')}."
+        return Objection(reason, (_item(rather, me),))
     return None
 
 
@@ -67,14 +68,10 @@ def _item(step: CandidateStep, me: DialogueKnowledge) -> PlanItem:
     return PlanItem(step=1, agent=me.agent, goal=step.goal, action=action)
 
 
-def _is_look(step: CandidateStep, me: DialogueKnowledge) -> bool:
-    return any(option.action == step.action and option.steps > 1 for option in me.options)
-
-
-def _is_joint(step: CandidateStep, me: DialogueKnowledge) -> bool:
-    """Return whether the task of a step takes several at once: the others count on the agent."""
-    goal = me.all_goals.get(step.goal or "")
-    return goal is not None and goal.quorum > 1
+def _is_joint(goal: GoalId | None, me: DialogueKnowledge) -> bool:
+    """Return whether a task takes several at once: they count on one another."""
+    known = me.all_goals.get(goal or "")
+    return known is not None and known.quorum > 1
 
 
 def _worth(step: CandidateStep, me: DialogueKnowledge) -> float:
@@ -93,36 +90,52 @@ def _worth(step: CandidateStep, me: DialogueKnowledge) -> float:
 # ---- another division
 
 
-def _find_swap(me: DialogueKnowledge, plan: MetaPlan, members: Sequence[AgentId]) -> Objection | None:
-    """Return the objection that the agent and a teammate had better do one another's parts; None where none saves.
+def _find_better(me: DialogueKnowledge, plan: MetaPlan, members: Sequence[AgentId]) -> Objection | None:
+    """Return the objection that the agent and a teammate had better divide their parts otherwise; None if not.
 
-    Only with teammates of its own kind of whom it knows where they are.
+    What counts is when the last of the two is done. Only teammates of its kind of whom it knows where they are.
     """
     mine, best = items_of(plan, me.agent), None
     for teammate in members:
         theirs = items_of(plan, teammate)
-        alike = teammate != me.agent and me.spec.kinds[teammate] == me.kind
-        if not alike or not theirs or me.known.value(teammate, me.words.at) is None:
+        is_alike = teammate != me.agent and me.spec.kinds[teammate] == me.kind
+        if not is_alike or not theirs or me.known.value(teammate, me.words.at) is None:
             continue
-        now = _add(expected_steps(me, me.agent, mine), expected_steps(me, teammate, theirs))
-        then = _add(expected_steps(me, me.agent, theirs), expected_steps(me, teammate, mine))
-        if now is None or then is None or now < MARGIN * then or now - then <= ROUND_OF_TALK:
-            continue
-        if best is None or now - then > best[0]:
-            changes = (*_given_to(me.agent, theirs), *_given_to(teammate, mine))
-            best = (
-                now - then,
-                Objection(f"{teammate} and I had better change places: {then} steps, not {now}.", changes),
-            )
+        now = _until_done(me, teammate, mine, theirs)
+        for own, other in _divisions(mine, theirs, me) if now is not None else ():
+            then = _until_done(me, teammate, own, other)
+            if now is None or then is None or now < MARGIN * then or now - then <= ROUND_OF_TALK:
+                continue
+            if best is None or now - then > best[0]:
+                reason = f"{teammate} and I are done in {then} steps, not {now}, if we divide it otherwise."
+                changes = (*_given_to(me.agent, own), *_given_to(teammate, other))
+                best = now - then, Objection(reason, changes)
     return None if best is None else best[1]
+
+
+def _divisions(mine: MetaPlan, theirs: MetaPlan, me: DialogueKnowledge) -> Iterator[tuple[MetaPlan, MetaPlan]]:
+    """Yield other divisions of two parts: each has the other's, or one item changes hands, but for joint tasks."""
+    yield theirs, mine
+    for item in mine:
+        if len(mine) > 1 and not _is_joint(item.goal, me):
+            yield tuple(own for own in mine if own is not item), _with_item(theirs, item)
+    for item in theirs:
+        if len(theirs) > 1 and not _is_joint(item.goal, me):
+            yield _with_item(mine, item), tuple(own for own in theirs if own is not item)
+
+
+def _with_item(part: MetaPlan, item: PlanItem) -> MetaPlan:
+    return tuple(sorted((*part, item), key=lambda own: own.step))
+
+
+def _until_done(me: DialogueKnowledge, teammate: AgentId, mine: MetaPlan, theirs: MetaPlan) -> int | None:
+    """Return the steps until the last of two agents has done its part; None where that is not known."""
+    own, other = expected_steps(me, me.agent, mine), expected_steps(me, teammate, theirs)
+    return None if own is None or other is None else max(own, other)
 
 
 def _given_to(agent: AgentId, items: MetaPlan) -> MetaPlan:
     return tuple(item.model_copy(update={"agent": agent}) for item in items)
-
-
-def _add(first: int | None, second: int | None) -> int | None:
-    return None if first is None or second is None else first + second
 
 
 def expected_steps(me: DialogueKnowledge, agent: AgentId, items: MetaPlan) -> int | None:
@@ -135,20 +148,25 @@ def expected_steps(me: DialogueKnowledge, agent: AgentId, items: MetaPlan) -> in
     try:
         for item in items:
             action, goal = read_item(item, me), me.all_goals.get(item.goal or "")
-            if action is None and goal is not None:
-                step = (
-                    foresee_step(goal, agent, me.domain, facts)
-                    if goal.state == "open"
-                    else CandidateStep(WAIT, None, 0)
-                )
+            if _is_over(action, goal, me, facts):
+                continue
+            if action is None:
+                step = None if goal is None else foresee_step(goal, agent, me.domain, facts)
                 if step is None:
                     return None
                 total += step.ticks
-            elif action is None or not me.domain.check(agent, action, facts).ok:
-                return None
-            elif action != WAIT and not is_settled(action, me, facts):
+            elif me.domain.check(agent, action, facts).ok:
                 total += me.domain.estimate_steps(agent, action, facts)
                 facts = me.domain.predict(agent, action, facts)
+            else:
+                return None
     except ImpossibleFacts:
         return None
     return total
+
+
+def _is_over(action: Action | None, goal: Goal | None, me: DialogueKnowledge, facts: Facts) -> bool:
+    """Return whether there is nothing to do for an item: its task is over, it waits, or it would be in vain."""
+    if goal is not None and goal.state != "open":
+        return True
+    return action is not None and (action == WAIT or is_settled(action, me, facts))

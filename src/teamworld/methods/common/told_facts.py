@@ -186,7 +186,7 @@ def _reports(
         if "held" in roles:
             about = _with_hands(about, line.sender, Vocabulary(domain.relations).held)
         reports |= {aspect: (line.step, tuple(facts)) for aspect, facts in about.items()}
-    return _without_let_go(reports) if "held" in roles else reports
+    return _without_let_go(reports, view) if "held" in roles else reports
 
 
 def _with_hands(about: Mapping[Aspect, list[Fact]], sender: AgentId, held: str) -> dict[Aspect, list[Fact]]:
@@ -207,16 +207,26 @@ def _with_hands(about: Mapping[Aspect, list[Fact]], sender: AgentId, held: str) 
     return whole
 
 
-def _without_let_go(reports: Reports) -> Reports:
-    """Return reports without things in hands that somebody told later to lie somewhere."""
-
-    def is_held(fact: Fact, step: int) -> bool:
-        place = reports.get((fact.value, _AT_PLACE)) if isinstance(fact.value, Entity) else None
-        return fact.predicate not in IN_HAND or place is None or not place[1] or place[0] <= step
-
+def _without_let_go(reports: Reports, view: View) -> Reports:
+    """Return reports without things in hands that somebody told, or the agent saw, to lie somewhere since."""
+    lay = {about[0]: step for about, (step, facts) in reports.items() if about[1] == _AT_PLACE and facts}
+    in_sight = set(view.facts)
+    for fact in view.known:
+        if fact.predicate in WHERE and isinstance(fact.subject, Entity):
+            step = view.t if fact in in_sight else view.known.seen.get(fact, 0)
+            lay[fact.subject] = max(step, lay.get(fact.subject, 0))
     return {
-        about: (step, tuple(fact for fact in facts if is_held(fact, step))) for about, (step, facts) in reports.items()
+        about: (
+            step,
+            tuple(fact for fact in facts if fact.predicate not in IN_HAND or lay.get(_thing(fact), 0) <= step),
+        )
+        for about, (step, facts) in reports.items()
     }
+
+
+def _thing(fact: Fact) -> Entity | AgentId:
+    """Return what is in the hand that a fact is about."""
+    return fact.value if isinstance(fact.value, Entity) else fact.subject
 
 
 def _news(view: View, domain: Domain, reports: Reports) -> Reports:

@@ -15,8 +15,18 @@ import pytest
 from teamworld.cli import run
 from teamworld.errors import UserError
 from teamworld.methods import registry
+from teamworld.metrics.event_table import CallRow
 from teamworld.papers.cwah import CwahPlan, CwahResult, Generated, parse_episodes
-from teamworld.papers.cwah.teams import Team, TeamEpisode, all_rows, choose_rows, horizon, judge, official_tasks
+from teamworld.papers.cwah.teams import (
+    Team,
+    TeamEpisode,
+    all_rows,
+    choose_rows,
+    count_tokens,
+    horizon,
+    judge,
+    official_tasks,
+)
 from teamworld.papers.reproduction import load_yaml, reproduce
 from teamworld.worlds.household.homes import official_episodes
 from tests.reasoning.test_human import Typing
@@ -104,8 +114,15 @@ def test_rows_name_what_is_published_and_have_folders_of_their_own() -> None:
     assert {row.method for row in all_rows()} >= methods
 
 
-def test_all_rows_stand_but_those_left_open() -> None:
-    assert [row.method for row in all_rows() if not row.is_available] == ["capo"]
+def test_all_rows_stand() -> None:
+    assert [row.method for row in all_rows() if not row.is_available] == []
+
+
+def test_published_tokens_of_a_row_are_counted_by_questions_that_there_are() -> None:
+    counted = {row.method: row.counted for row in all_rows() if row.counted}
+    assert set(counted) == {"capo", "capo:competitors"}
+    for method, kinds in counted.items():
+        assert set(kinds) <= set(registry.kinds([method])) - {"capo.design", "capo.act"}
 
 
 def test_parts_of_a_team_on_exact_inference_are_made_of_its_variants() -> None:
@@ -133,7 +150,7 @@ def test_rows_are_chosen_by_method_in_the_order_of_the_table() -> None:
         ("mph", "no method 'mph'; did you mean 'mhp'"),
         ("mhp:pluss", "no variant"),
         ("greedy+nobody", "no method 'nobody'"),
-        ("capo", "capo"),
+        ("capo:original", "no variant"),
     ],
 )
 def test_a_method_that_is_not_there_is_refused(name: str, message: str) -> None:
@@ -244,7 +261,9 @@ def test_folders_of_generated_episodes_serve_larger_tables() -> None:
     ]  # fmt: skip
     plan = CwahPlan(seeds=3, rows=rows)
     assert (plan.size, len(plan.places())) == (30, 10)
-    assert CwahPlan(seeds=3, rows=(*rows, ROWS["capo-x2"])).size == 30  # what does not stand is not run
+    left_open = replace(ROWS["capo-x2"], method="capon")
+    assert CwahPlan(seeds=3, rows=(*rows, left_open)).size == 30  # what does not stand is not run
+    assert CwahPlan(seeds=3, rows=(*rows, ROWS["capo-x2"])).size == 60
 
 
 # ---- from end to end
@@ -368,6 +387,24 @@ def test_a_row_left_open_shows_what_was_published() -> None:
     assert shown["decided by"] == "not there yet"
     assert shown["published: CoBel-World paper"].startswith("66 (GPT-4o, 7,231 message tokens); 76 (Qwen3-32B")
     assert [(value.reasoner, value.steps) for value in capo.row.published()] == [("GPT-4o", 66), ("Qwen3-32B", 76)]
+
+
+def test_both_counts_of_tokens_stand_side_by_side_where_a_model_wrote() -> None:
+    asked = official([10], key="capo-x2")
+    wrote = [own._replace(written_tokens=900.0, counted_tokens=700.0, total_tokens=5e3) for own in asked.episodes]
+    columns, (line,) = result_of(asked._replace(episodes=wrote), reasoner="openai:gpt-4o").table()
+    assert dict(zip(columns, line, strict=True))["message tokens"] == "700 counted as published, 900 written, 0 sent"
+
+
+def test_tokens_are_counted_by_kind_of_question_or_not_at_all() -> None:
+    def call_of(purpose: str, tokens: int | None) -> CallRow:
+        empty: dict[str, Any] = dict.fromkeys(CallRow._fields)
+        return CallRow(**{**empty, "purpose": purpose, "output_tokens": tokens})
+
+    made = [call_of("capo.design", 100), call_of("capo.judge", 7), call_of("capo.judge", 8), call_of("capo.act", 50)]
+    assert count_tokens(made, ("capo.judge", "capo.refine")) == 15
+    assert count_tokens(made, ("capo.refine",)) is None
+    assert count_tokens([*made, call_of("capo.judge", None)], ("capo.judge",)) is None
 
 
 def test_rows_say_where_there_is_no_language_model() -> None:

@@ -219,6 +219,12 @@ def test_what_fails_again_and_again_is_passed_over_until_the_plan_is_made_anew()
     assert followed(me, since=3) == LOOK.action
 
 
+def test_a_look_is_over_once_it_was_done_whatever_it_showed() -> None:
+    me = kitchen(history=[Outcome(LOOK.action, "done", start=4)])
+    assert followed(me, since=2) == FAR.action
+    assert followed(me, since=5) == LOOK.action
+
+
 @pytest.mark.parametrize(
     ("entry", "facts", "is_still_open"),
     [

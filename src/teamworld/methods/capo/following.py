@@ -88,7 +88,7 @@ def commitments(plan: MetaPlan, me: DialogueKnowledge) -> dict[AgentId, GoalId]:
 def follow_plan(me: DialogueKnowledge, plan: MetaPlan, since: int = 0) -> CandidateStep | None:
     """Return what comes next of an agent's own part: of its first step with something to do what takes least.
 
-    Items whose next action failed ``VAIN`` times since the meta-plan came are passed over.
+    Items whose next action failed ``VAIN`` times since the meta-plan came are passed over, and looks that were done.
 
     Args:
         me: What the agent knows.
@@ -97,7 +97,7 @@ def follow_plan(me: DialogueKnowledge, plan: MetaPlan, since: int = 0) -> Candid
     """
     for items in by_step(items_of(plan, me.agent)).values():
         able = [step for item in items[me.agent] if (step := next_action(item, me)) is not None]
-        able = [step for step in able if not _is_vain(step.action, me, since)]
+        able = [step for step in able if not _is_vain(step.action, me, since) and not _is_looked(step, me, since)]
         if able:
             return min(able, key=lambda step: (step.ticks + me.vain.get(step.goal or "", 0), str(step.action)))
     return None
@@ -150,6 +150,12 @@ def _rest(goal: Goal | None, action: Action | None, me: DialogueKnowledge, facts
         return me.domain.estimate_steps(me.agent, action, facts) if can else None
     step = None if goal is None else foresee_step(goal, me.agent, me.domain, facts)
     return None if step is None else step.ticks
+
+
+def _is_looked(step: CandidateStep, me: DialogueKnowledge, since: int) -> bool:
+    """Return whether a step serves no task and was done since: a second look shows nothing new."""
+    done = (past for past in me.past if past.status == "done" and past.start >= since)
+    return step.goal is None and any(past.action == step.action for past in done)
 
 
 def _is_vain(action: Action, me: DialogueKnowledge, since: int) -> bool:

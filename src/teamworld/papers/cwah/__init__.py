@@ -16,12 +16,14 @@ from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
 from teamworld.experiment.spec import ExperimentSpec, build
 from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.papers import PaperName, PaperOptions, Progress
 from teamworld.papers.cwah.teams import (
     Team,
     TeamEpisode,
     TeamRow,
     choose_rows,
+    count_tokens,
     horizon,
     judge,
     official_tasks,
@@ -263,12 +265,17 @@ def run_row(row_run: RowRun, terminal: Terminal | None = None) -> tuple[RowRun, 
     """Run a row on a level, or go on with it, and measure its episodes."""
     run(row_run.experiment, row_run.path, running=RunOptions(processes=1), watch=RunMonitor(terminal=terminal))
     folder = RunFolder(row_run.path)
-    experiment = folder.experiment()
-    return row_run, [
-        team_episode(experiment.level, measured)
-        for cell in experiment.cells()
-        for measured in episode_metrics.of_cell(folder, cell)
-    ]
+    experiment, counted = folder.experiment(), row_run.row.counted
+    with CallStore(folder.results_file, readonly=True) as store:
+        return row_run, [
+            team_episode(
+                experiment.level,
+                measured,
+                count_tokens(store.rows(cell, measured.row.episode), counted) if counted else None,
+            )
+            for cell in experiment.cells()
+            for measured in episode_metrics.of_cell(folder, cell)
+        ]
 
 
 # ---- figure, page, terminal and numbers
@@ -344,17 +351,18 @@ class CwahResult(NamedTuple):
         if not team.episodes:
             return [team.row.name, "not there yet", *[NOTHING] * 6, *published]
         share = self.saved(team)
-        sent, written, total = (
+        sent, written, counted, total = (
             None if (interval := team.mean(f"{name}_tokens")) is None else interval.mean
-            for name in ("message", "written", "total")
+            for name in ("message", "written", "counted", "total")
         )
+        published_count = "" if counted is None else f"{counted:.0f} counted as published, "
         return [
             team.row.name,
             self.decider(team),
             interval_text(team.mean("steps"), "{:.1f}".format),
             f"{team.failures} of {len(team.episodes)}",
             interval_text(team.mean("messages"), "{:.1f}".format),
-            f"{sent:.0f}" if written is None else f"{written:.0f} written, {sent:.0f} sent",
+            f"{sent:.0f}" if written is None else f"{published_count}{written:.0f} written, {sent:.0f} sent",
             NOTHING if total is None else f"{total:,.0f}",
             NOTHING if share is None else f"{100 * share:.0f} %",
             *published,
@@ -420,7 +428,7 @@ def _team_numbers(result: CwahResult, team: Team) -> Mapping[str, Any]:
     numbers = {"method": row.method, "agents": row.agents, "name": row.name, "published": published}
     if not team.episodes:
         return {**numbers, "decided_by": None, "llm": None, "steps": None, "runs": 0}
-    measures = ("steps", "messages", "message_tokens", "written_tokens", "total_tokens")
+    measures = ("steps", "messages", "message_tokens", "written_tokens", "counted_tokens", "total_tokens")
     means = {name: team.mean(name) for name in measures}
     return {
         **numbers,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
@@ -13,6 +13,7 @@ from teamworld import plugins
 from teamworld.errors import UserError, suggest
 from teamworld.experiment.episode_metrics import EpisodeMetrics
 from teamworld.methods import registry
+from teamworld.metrics.event_table import CallRow
 from teamworld.papers.reproduction import Check, interval_verdict, load_yaml, paired_difference
 from teamworld.report.statistics import Interval, Paired, stratified_interval
 
@@ -55,6 +56,8 @@ class TeamRow:
     earlier: str | None = None
     ablation: str | None = None
     variants: tuple[str, ...] = ()
+    counted: tuple[str, ...] = ()
+    """Kinds of questions that the published message tokens count; empty: all that write messages."""
 
     @property
     def key(self) -> str:
@@ -157,10 +160,12 @@ class TeamEpisode(NamedTuple):
     questions: int
     fallbacks: int
     """Questions without an answer that could be read."""
+    counted_tokens: float | None = None
+    """Completion tokens of the kinds of questions that were counted for publication, of a row that names some."""
 
 
-def team_episode(level: str, measured: EpisodeMetrics) -> TeamEpisode:
-    """Return the result of an episode."""
+def team_episode(level: str, measured: EpisodeMetrics, counted_tokens: float | None = None) -> TeamEpisode:
+    """Return the result of an episode; ``counted_tokens`` as ``count_tokens`` has them."""
     summary = measured.row.summary
     sent, written, total = (
         value.value if (value := measured.values.get(name)) is not None else None
@@ -177,7 +182,15 @@ def team_episode(level: str, measured: EpisodeMetrics) -> TeamEpisode:
         total_tokens=total,
         questions=summary.questions,
         fallbacks=summary.fallbacks,
+        counted_tokens=counted_tokens,
     )
+
+
+def count_tokens(calls: Iterable[CallRow], kinds: Collection[str]) -> float | None:
+    """Return the completion tokens of calls for some kinds of questions; None without any, or if one was not counted."""
+    made = [call.output_tokens for call in calls if call.purpose in kinds]
+    known = [tokens for tokens in made if tokens is not None]
+    return float(sum(known)) if made and len(known) == len(made) else None
 
 
 class Team(NamedTuple):

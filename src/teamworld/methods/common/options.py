@@ -14,7 +14,7 @@ class InWords(StrictModel):
 
     perceive: Perception = Field(
         default="plain",
-        description="whose views a reasoner puts in words: nobody's, those of agents about to decide, or all at each step",
+        description="whose views a reasoner puts in words: nobody's, those of agents about to decide, or all of them",
     )
     translate: Translator = Field(
         default="parser",

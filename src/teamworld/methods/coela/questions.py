@@ -229,8 +229,7 @@ class Choosing(CoelaQuestion[ModuleAnswer]):
     def note(self, option: Option) -> str:
         """Return what is known of an option: its task, its steps, and who in sight would be there first."""
         goal = f" for {option.goal}" if option.goal is not None else ""
-        takers = self.me.taken.get(option.goal or "", ())
-        goal += f" (taken by {', '.join(takers)})" if takers else ""
+        goal += self.me.mark(option.goal)
         nearer = self.me.nearer(option) if self.me.words.hands > 1 else None
         other = f" ({nearer} is nearer)" if nearer is not None else ""
         return f"{goal}, about {plural(option.steps, 'step')}{other}"

@@ -44,6 +44,8 @@ _INSIDE = re.compile(r"(?<![a-z])send[_ ]message(?![a-z])", re.IGNORECASE)
 ModuleAnswer = TypeVar("ModuleAnswer", bound=BaseModel)
 
 
+#: Facts that others lack which a prompt lists, the first.
+SHOWN = 4
 #: Why messages are written without what the world and the agent can do; what is listed is for the steps it takes.
 _MODULE = (
     "a message is written by task, team, perception, dialogue and past actions (CREW-Wildfire, generate_communication)"
@@ -124,8 +126,13 @@ class ProposeMessage(CoelaQuestion[Proposal]):
 
     @property
     def example(self) -> str | None:
-        """A fact that is news to the others; None where there is none."""
-        return example_fact(self.me.untold, self.domain)
+        """A fact that is news to the others, else another that it knows; None where it knows none."""
+        return example_fact((*self.me.unshared, *self.me.untold, *self.me.known), self.domain)
+
+    @property
+    def unshared(self) -> Sequence[str]:
+        """What others lack, as far as the agent knows: as much as fits a short line."""
+        return [plain(fact) for fact in self.me.unshared[:SHOWN]]
 
     @property
     def predicates(self) -> Mapping[str, str]:

@@ -49,7 +49,16 @@ SAFE = {
         "order.by",
         "q.grid",
     ),
-    *("member.more", "member.last_goal", "task.at", "task.reader", "task.text", "task.goal.id", "q.record.open", "q.unheard"),
+    *(
+        "member.more",
+        "member.last_goal",
+        "task.at",
+        "task.reader",
+        "task.text",
+        "task.goal.id",
+        "q.record.open",
+        "q.unheard",
+    ),
     "q.missing",
     # actions as they were read from an agent's words; what cannot be read is a quotation
     *("q.written", "q.rather"),

@@ -30,6 +30,8 @@ class Situation(AgentKnowledge):
     """What was said before ``said`` and is not shown word by word any more."""
     witnessed: Mapping[AgentId, tuple[Entity, ...]] = field(default_factory=dict)
     """For each teammate the things that matter to goals and that both of them saw."""
+    unshared: tuple[Fact, ...] = ()
+    """What it knows of use that a teammate was not told and did not see with it: wanted things, then searches."""
     lost: Mapping[GoalId, int] = field(default_factory=dict)
     """Steps spent on goals without success."""
     vain: Mapping[GoalId, int] = field(default_factory=dict)
@@ -202,7 +204,8 @@ class Situation(AgentKnowledge):
     # ---- who knows what
 
     @cached_property
-    def _reported(self) -> frozenset[Entity]:
+    def reported(self) -> frozenset[Entity]:
+        """The things that somebody told something of."""
         told_facts = (fact for line in self.lines for fact in read_told(line.text, self.domain))
         return frozenset(fact.subject for fact in told_facts if isinstance(fact.subject, Entity))
 
@@ -217,7 +220,7 @@ class Situation(AgentKnowledge):
 
     def knows_about(self, teammate: AgentId, thing: Entity) -> bool:
         """Return whether a teammate must know something of a thing: it was told, or the two saw it together."""
-        return self.is_shared or thing in self._reported or thing in self.witnessed.get(teammate, ())
+        return self.is_shared or thing in self.reported or thing in self.witnessed.get(teammate, ())
 
     def others(self, teammate: AgentId, but: GoalId) -> Sequence[Goal]:
         """Return the other open goals with room that a teammate knows of and can work on."""
@@ -274,12 +277,15 @@ class Situation(AgentKnowledge):
         return goal is not None and plan.ok and plan.share(goal) > 0
 
     def nearer(self, option: Option) -> AgentId | None:
-        """Return the first teammate in sight who is nearer to what an option is about and has a hand for it."""
-        if option.action == WAIT:
+        """Return the first teammate in sight who is nearer to what an option is about and has a hand for it.
+
+        What the agent holds nobody else can bring.
+        """
+        change = 0 if option.action == WAIT else self.kept_after(option) - len(self.held(self.agent))
+        if option.action == WAIT or change < 0:
             return None
         order = {agent: place for place, agent in enumerate(self.spec.agents)}
-        own = option.steps, order[self.agent]
-        takes = self.kept_after(option) > len(self.held(self.agent))
+        own, takes = (option.steps, order[self.agent]), change > 0
         for teammate in self.teammates:
             is_full = takes and len(self.held(teammate)) >= self.words.hands > 0
             if self.view.facts.value(teammate, self.words.at) is not None and not is_full:
@@ -356,10 +362,33 @@ def assess(
         released=f"{own.goal}, which you said that you take, is {state or 'gone'}." if own and state != "open" else "",
         earlier=old,
         said=new,
+        unshared=() if draft.is_shared else tuple(_unshared(draft, witnessed)),
         witnessed={
             teammate: _of_use(draft, witnessed.get(teammate, ())) for teammate in draft.teammates if not draft.is_shared
         },
     )
+
+
+def _unshared(draft: Situation, witnessed: Mapping[AgentId, Iterable[Entity]]) -> Iterable[Fact]:
+    """Yield what an agent knows that a teammate was not told and did not see with it: wanted things, then searches."""
+    words, known = draft.words, draft.known
+    here = {mate: known.value(mate, words.at) for mate in draft.teammates}  # a room is seen by whoever is in it
+    met = {mate: {thing for thing in witnessed.get(mate, ()) if thing.kind not in words.rooms} for mate in here}
+    kinds = {wanted_kind(goal) for goal in draft.goals}
+
+    def is_news(thing: object) -> bool:
+        if not isinstance(thing, Entity) or thing in draft.reported:
+            return False
+        return not all(thing in met[mate] or thing == here[mate] for mate in here)
+
+    for fact in (fact for word in (words.room, words.container, words.surface) if word for fact in known.about(word)):
+        things = isinstance(fact.subject, Entity) and (fact.subject.kind in kinds or fact.subject in draft.targets)
+        if things and fact.value not in draft.targets and is_news(fact.subject):
+            yield fact
+    for word, value in ((words.search, words.seen), (words.access, words.opened)):
+        for fact in known.about(word) if word else ():
+            if fact.value == value and is_news(fact.subject):
+                yield fact
 
 
 def _of_use(draft: Situation, things: Iterable[Entity]) -> tuple[Entity, ...]:

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from teamworld.language import Action, AgentId, Cell, Entity
 from teamworld.worlds.contract import WAIT, Goal
 from teamworld.worlds.wildfire.firebreaks import enclosed_ground, uncut_runs
-from teamworld.worlds.wildfire.skills import expected_state, is_near
+from teamworld.worlds.wildfire.skills import cut_before, cutting_left, expected_state, is_near
 from teamworld.worlds.wildfire.state import SEATS, TANK
 from teamworld.worlds.wildfire.symbolic_state import BOARDING_REACH, PACE, WALKERS, Mission, SymbolicState
 
@@ -71,6 +71,9 @@ def approach(mission: Mission, state: SymbolicState, agent: AgentId, aim: Entity
 
 
 def _cut_plans(mission: Mission, state: SymbolicState, agent: AgentId, aim: Entity) -> Iterator[Steps]:
+    if cut_before(agent, aim, mission, state):  # whoever is there is done before one comes
+        yield (Action("idle", (cutting_left(aim, mission, state),)),)
+        return
     yield (Action("fell", (aim,)),)
     left = state.uncut(aim)
     if len(left) > 1:
@@ -139,6 +142,10 @@ def _share_sectors(mission: Mission, state: SymbolicState) -> Mapping[AgentId, i
 def _suppress_plans(mission: Mission, state: SymbolicState, agent: AgentId, fire: Entity) -> Iterator[Steps]:
     body, kind = state.agents[agent], mission.kinds[agent]
     known = state.place(fire, body.at) is not None
+    is_enclosed = enclosed_ground(mission, state, fire.id) is not None
+    if is_enclosed and not (state.water or body.water):
+        yield from _beside_enclosed(mission, state, agent)
+        return
     if kind == "helicopter":
         if not known:
             return
@@ -153,7 +160,7 @@ def _suppress_plans(mission: Mission, state: SymbolicState, agent: AgentId, fire
     if pours:  # whoever can have water puts the fire out: a ring takes longer, and costs trees
         yield from pours
         return
-    if enclosed_ground(mission, state, fire.id) is not None:
+    if is_enclosed:
         yield from _beside_enclosed(mission, state, agent)
         return
     cuts = list(firebreak_plans(mission, state, agent, fire.id))
@@ -163,7 +170,7 @@ def _suppress_plans(mission: Mission, state: SymbolicState, agent: AgentId, fire
 
 def _beside_enclosed(mission: Mission, state: SymbolicState, agent: AgentId) -> Iterator[Steps]:
     """Yield what is left to do at a fire that cannot get out: to get out of its way, or nothing."""
-    if is_threatened(mission, state, state.agents[agent].at):
+    if mission.kinds[agent] in WALKERS and is_threatened(mission, state, state.agents[agent].at):
         yield from islice(standby_plans(mission, state, agent), 1)
     yield (Action("idle", (IDLE_STEPS,)),)
 

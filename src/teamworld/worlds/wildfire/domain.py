@@ -27,7 +27,7 @@ from teamworld.worlds.contract import POSSIBLE, WAIT, Domain, Goal, ImpossibleFa
 from teamworld.worlds.wildfire import heuristic
 from teamworld.worlds.wildfire.beliefs import WildfireBeliefs
 from teamworld.worlds.wildfire.candidate_plans import candidate_plans, go_to
-from teamworld.worlds.wildfire.firebreaks import firebreak
+from teamworld.worlds.wildfire.firebreaks import enclosed_ground, firebreak
 from teamworld.worlds.wildfire.goal_text import goal_text
 from teamworld.worlds.wildfire.goals import goals_in
 from teamworld.worlds.wildfire.skills import (
@@ -216,6 +216,8 @@ class WildfireDomain(Domain):
     def _fighting(self, agent: AgentId, state: SymbolicState, pour: str) -> Iterator[Proposal]:
         """Yield what water is good for."""
         for goal, fire in self._open(state, "suppress"):
+            if not state.water and enclosed_ground(self.mission, state, fire.id) is not None:
+                continue
             if pour == "spray_at":
                 yield Action(pour, (fire,)), goal.id
             elif any(dist(cell, state.agents[agent].at) <= DROP_REACH for cell in state.fires[fire.id].cells):

@@ -157,7 +157,7 @@ def _best_firebreak(mission: Mission, state: SymbolicState, fire: int) -> Firebr
     cells = _outline(ring, mission.size)
     uncut = tuple(cell for cell in cells if _may_hold_trees(ground.code(cell)))
     deadline = None if np.isinf(left[best]) else ground.t + int(left[best])
-    return Firebreak(ring, cells, uncut, float(needs[best]), deadline, bool(spare[best] >= 0))
+    return Firebreak(ring, cells, uncut, float(needs[best]), deadline, bool(left[best] >= needs[best]))
 
 
 def _side_lines(edge: int) -> npt.NDArray[np.int64]:

@@ -116,8 +116,10 @@ def _suppress(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState
     yield "done when nothing of it burns"
     if enclosed_ground(mission, state, goal.thing.id) is not None:
         yield "it is enclosed: nothing that it can reach leads out of the ground that was cut, seen as it is"
-        yield "nobody is needed"
-        return
+        if not (mission.pours and state.water):
+            yield "nobody is needed"
+            return
+        yield "water saves what it would still burn"
     yield _hands(goal, mission)
     yield way or "nobody knows where it is now"
     if set(goal.kinds) & set(CUTTERS):

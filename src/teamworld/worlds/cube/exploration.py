@@ -69,12 +69,12 @@ def _searches(state: SymbolicState, radius: int) -> Mapping[AgentId, Sequence[Se
         for agent, at in state.agents.items()
     }
     owners = _share_out(state, ways)
-    found: dict[AgentId, Sequence[Search]] = {}
+    by_agent: dict[AgentId, Sequence[Search]] = {}
     for agent, steps_to in ways.items():
         near = sorted((steps, area) for area, steps in steps_to.items())
         runs = {area: tuple(straight_runs(fields[area], state.agents[agent]))[:LEGS] for _, area in near}
-        found[agent] = [Search(steps, area, runs[area], owners.get(area)) for steps, area in near if runs[area]]
-    return found
+        by_agent[agent] = [Search(steps, area, runs[area], owners.get(area)) for steps, area in near if runs[area]]
+    return by_agent
 
 
 def _share_out(state: SymbolicState, ways: Mapping[AgentId, Mapping[Cell, int]]) -> Mapping[Cell, AgentId]:

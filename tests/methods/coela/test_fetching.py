@@ -201,7 +201,7 @@ def test_what_others_lack_is_what_was_neither_told_nor_seen_together() -> None:
     ], "Bob is in the kitchen and sees that it was searched; the table both saw"
     assert home(*facts, options=(NEAR,)).unshared == (), "all know what one has seen"
     prompt = render(ProposeMessage("Alice", {"Alice": me.view}, me, CoelaOptions())).user
-    assert "not told and have not seen with you: apple_58 IN bedroom_12; bedroom_12 EXPLORED all; cabinet_22" in prompt
+    assert "not told and did not see with you: apple_58 IN bedroom_12; bedroom_12 EXPLORED all; cabinet_22" in prompt
     none = home("Bob AT <kitchen>(11)", options=(NEAR,), shared=False, witnessed=seen)
     prompt = render(ProposeMessage("Alice", {"Alice": none.view}, none, CoelaOptions())).user
     assert "Facts have this form: `" in prompt, "also where there is nothing to tell"

@@ -21,7 +21,7 @@ VALUES = 40
 #: Facts of a teammate's beliefs that are named.
 FACTS = 60
 #: Missing things that are named of what a look may find.
-NAMED = 3
+NAMED = 2
 #: Finished actions that an agent is shown of its own: what was in vain stands there beside them.
 PAST = 3
 
@@ -208,8 +208,8 @@ def _finds(prospect: Prospect, latents: Iterable[LatentVariable]) -> str:
     there = [latent.name for latent in latents if any((value.fact.value,) == place for value in latent.values)]
     if len(there) == 1:
         return f", finds {there[0]} with chance {prospect.gain:.2f}"
-    names = f" ({', '.join(there[:NAMED])}{' and more' if len(there) > NAMED else ''})" if there else ""
-    return f", finds {prospect.gain:.2f} of what is missing{names}"
+    more = " and more" if len(there) > NAMED else ""
+    return f", finds {prospect.gain:.2f} of {', '.join(there[:NAMED]) or 'what is missing'}{more}"
 
 
 def describe_intent(situation: Situation, intent: Intent) -> str:

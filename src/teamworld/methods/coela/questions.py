@@ -45,7 +45,7 @@ ModuleAnswer = TypeVar("ModuleAnswer", bound=BaseModel)
 
 
 #: Facts that others lack which a prompt lists, the first.
-SHOWN = 4
+SHOWN = 3
 #: Why messages are written without what the world and the agent can do; what is listed is for the steps it takes.
 _MODULE = (
     "a message is written by task, team, perception, dialogue and past actions (CREW-Wildfire, generate_communication)"

@@ -372,14 +372,16 @@ def assess(
 def _unshared(draft: Situation, witnessed: Mapping[AgentId, Iterable[Entity]]) -> Iterable[Fact]:
     """Yield what an agent knows that a teammate was not told and did not see with it: wanted things, then searches."""
     words, known = draft.words, draft.known
-    here = {mate: known.value(mate, words.at) for mate in draft.teammates}  # a room is seen by whoever is in it
-    met = {mate: {thing for thing in witnessed.get(mate, ()) if thing.kind not in words.rooms} for mate in here}
+    here = {teammate: known.value(teammate, words.at) for teammate in draft.teammates}  # who is in a room sees it
+    met = {
+        teammate: {thing for thing in witnessed.get(teammate, ()) if thing.kind not in words.rooms} for teammate in here
+    }
     kinds = {wanted_kind(goal) for goal in draft.goals}
 
     def is_news(thing: object) -> bool:
         if not isinstance(thing, Entity) or thing in draft.reported:
             return False
-        return not all(thing in met[mate] or thing == here[mate] for mate in here)
+        return not all(thing in met[teammate] or thing == here[teammate] for teammate in here)
 
     for fact in (fact for word in (words.room, words.container, words.surface) if word for fact in known.about(word)):
         things = isinstance(fact.subject, Entity) and (fact.subject.kind in kinds or fact.subject in draft.targets)

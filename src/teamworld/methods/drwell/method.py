@@ -347,9 +347,9 @@ class DrWell(Method):
                 said = (message for message in meeting.heard(agent) if message.act in ("propose", "inform", "other"))
                 lines = (_words(message) for message in said if message.sender != agent)
                 self._told[agent] = (*self._told[agent], *lines)
-        for agent, told in self._told.items():
+        for agent, lines_told in self._told.items():
             goals = context.views[agent].goals if agent in context.views else ()
-            kept = (line for line in told if names_open(_apart(line), goals))
+            kept = (line for line in lines_told if names_open(_apart(line), goals))
             self._told[agent] = tuple(kept)[-KEPT:]
 
     # ---- commitments

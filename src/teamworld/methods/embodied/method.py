@@ -324,11 +324,11 @@ class Embodied(Method):
             lines.sort(key=lambda line: (line.step, self._turns.get(line.sender, 0)))
         lines[:] = [line for line in lines if context.t - line.step <= self._options.remember]
         known = context.views[agent].goals
-        told = [line for sender, line in self._told[agent].items() if sender in context.team]
+        open_lines = [line for sender, line in self._told[agent].items() if sender in context.team]
         last = [line for sender, line in self._last[agent].items() if sender in context.team]
-        told = sorted((line for line in told if names_open(line.text, known)), key=lambda line: -line.step)
+        open_lines = sorted((line for line in open_lines if names_open(line.text, known)), key=lambda line: -line.step)
         last.sort(key=lambda line: -line.step)
-        old = [line for line in dict.fromkeys((*told, *last)) if line not in lines][:KEPT]
+        old = [line for line in dict.fromkeys((*open_lines, *last)) if line not in lines][:KEPT]
         return (*sorted(old, key=lambda line: (line.step, self._turns.get(line.sender, 0))), *lines)
 
     def learns_in(self, episode: int) -> bool:
@@ -346,20 +346,20 @@ def _is_agreed(me: AgentKnowledge) -> bool:
     return me.spec.memory == "team" and tasks == {me.commitment, *(teammate.commitment for teammate in me.team)}
 
 
-def _describe_news(before: _News, now: _News) -> str:
+def _describe_news(before: _News, current: _News) -> str:
     """Return what is new to an agent since it was last asked to speak, in words."""
-    words = [plural(now.heard - before.heard, "message")] if now.heard != before.heard else []
-    if now.last != before.last and now.last is not None:
-        words.append(f"{plain(now.last.action)} {now.last.ending}")
+    words = [plural(current.heard - before.heard, "message")] if current.heard != before.heard else []
+    if current.last != before.last and current.last is not None:
+        words.append(f"{plain(current.last.action)} {current.last.ending}")
     known = {goal: entry for goal, *entry in before.goals}
-    for goal, state, quorum in now.goals:
+    for goal, state, quorum in current.goals:
         if known.get(goal) != [state, quorum]:
             words.append(f"{goal} is {state}" if state != "open" else f"{goal} takes {plural(quorum, 'agent')}")
-    found = sorted(plain(thing) for thing in now.things - before.things)
-    if found:
-        words.append(f"{', '.join(found[:NAMED])}{' and more' if len(found) > NAMED else ''} found")
-    if now.leader != before.leader and now.leader is not None:
-        words.append(f"{now.leader} leads")
+    new_things = sorted(plain(thing) for thing in current.things - before.things)
+    if new_things:
+        words.append(f"{', '.join(new_things[:NAMED])}{' and more' if len(new_things) > NAMED else ''} found")
+    if current.leader != before.leader and current.leader is not None:
+        words.append(f"{current.leader} leads")
     return "; ".join(words)
 
 

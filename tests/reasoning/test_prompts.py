@@ -33,6 +33,8 @@ SAFE = {
     # ids of tasks: an answer that names another one is refused, or is taken to name none
     *("goal", "message.goal", "line.goal", "option.goal", "turn.goal", "q.aim", "q.message.goal", "q.task", "q.then"),
     *("me.commitment", "me.running.goal", "mate.commitment", "q.joint_goal"),
+    # CaPo: who discusses and who wrote the meta-plan, by name; how far it is, in words of the method; facts as above
+    *("q.members", "q.by", "q.since", "q.agenda.round", "q.agenda.rounds", "q.done", "q.untold"),
     # who asked whom for what: names of the team, and tasks as above
     *("ask.goal", "ask.said", "ask.sender", "ask.to"),
     # actions in the language, in written form, possible for this agent now
@@ -105,6 +107,9 @@ SAFE_THERE = {
     # plans as the actions that were read from them
     "cobel/prompts/assess.md.j2": {"plan", "sight"},
     "cobel/prompts/message.md.j2": {"part"},
+    # why a discussion is held, in words of the method with names; who told of its progress, and when
+    "capo/prompts/discussion.md.j2": {"reason", "sender", "step"},
+    "capo/prompts/meta_plan.md.j2": {"step"},
     # the letter or number of a plan; its task and its steps
     "coela/prompts/list.md.j2": {"mark", "note"},
     "coela/prompts/nearest.md.j2": {"option"},

@@ -11,8 +11,9 @@ from teamworld.language import Action, Entity, parse_action, parse_fact
 from teamworld.methods.coela.message_value import value_message
 from teamworld.methods.coela.options import CoelaOptions
 from teamworld.methods.coela.questions import ProposeMessage
-from teamworld.methods.coela.rules import choose_step, find_news
+from teamworld.methods.coela.rules import find_news
 from teamworld.methods.coela.situation import Situation
+from teamworld.methods.common.own_step import choose_step
 from teamworld.methods.contract import Message
 from teamworld.reasoning.prompts import render
 from teamworld.record import ActionStep, PlanStart, QuestionAsked, StepDone

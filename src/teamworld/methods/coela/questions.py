@@ -19,12 +19,13 @@ from teamworld.language import Action, ActionSchema, AgentId, Entity, Fact, Goal
 from teamworld.methods.coela.lettered_plans import KEYWORD, SEND, letter, list_plans, plan_text, read_plan
 from teamworld.methods.coela.message_value import value_message
 from teamworld.methods.coela.options import CoelaOptions
-from teamworld.methods.coela.progress_report import report_progress
-from teamworld.methods.coela.rules import choose_step, find_news, nearest_plan
+from teamworld.methods.coela.rules import find_news, nearest_plan
 from teamworld.methods.coela.situation import Situation
-from teamworld.methods.coela.told_facts import example_fact, list_predicates, read_fact, read_told
 from teamworld.methods.common.answers import Reasoned, meant
 from teamworld.methods.common.knowledge import AgentQuestion
+from teamworld.methods.common.own_step import choose_step
+from teamworld.methods.common.progress_report import count_done, report_progress
+from teamworld.methods.common.told_facts import example_fact, list_predicates, read_fact, read_told
 from teamworld.methods.contract import Message
 from teamworld.planning.action_parser import action_text, read_action, read_written
 from teamworld.planning.candidates import CandidateStep, complete_action
@@ -457,10 +458,3 @@ def last_seen(me: Situation, teammate: AgentId) -> str:
         if fact.subject == teammate
     ]
     return ", ".join(facts) or "nothing known"
-
-
-def count_done(me: Situation) -> str:
-    """Return one sentence on how far the team is, as far as the agent knows."""
-    states = [goal.state for goal in me.all_goals.values()]
-    lost = f", {states.count('lost')} lost" if "lost" in states else ""
-    return f"Of {plural(len(states), 'task')} that you know of, {states.count('done')} done{lost}."

@@ -148,7 +148,7 @@ def _cutting(mission: Mission) -> Iterator[str]:
         words.append("Each firefighter on a cell cuts 1 of its trees a step.")
     if mission.agents("bulldozer"):
         words.append("A bulldozer cuts all trees of the cells that it drives over.")
-    usual = f"A cell holds 0 to 3 trees, usually {USUAL_TREES:g}: estimates take unseen ground for that."
+    usual = f"A cell holds 0 to 3 trees, usually {USUAL_TREES:g}, which unseen ground is taken for."
     yield f"{usual} {' '.join(words)}"
 
 

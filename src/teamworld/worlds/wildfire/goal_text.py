@@ -138,7 +138,7 @@ def _ring(fire: int, agent: AgentId, mission: Mission, state: SymbolicState) -> 
         return
     needs = number_of(round(ring.needs), "step")
     what = "the smallest ring that the team can close in time" if ring.in_time else "a ring, too late for all of it"
-    until = f"{len(ring.uncut)} still to cut before step {ring.deadline}, {needs} of work for the team"
+    until = f"{len(ring.uncut)} still to cut before step {ring.deadline}, {needs} for the team with the way"
     yield f"{what}: {box}, {until if ring.needs < _LONG else 'which cannot be closed'}"
     pours = mission.pours and state.water and mission.kinds[agent] == "firefighter"
     if agent in state.agents and not pours and mission.kinds[agent] in CUTTERS:

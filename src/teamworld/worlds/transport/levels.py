@@ -4,9 +4,9 @@
 another episode for every seed: with seed 17, ``dev-17``. ``dev-food``, ``dev-low`` and ``dev-stuff-high-17`` are the
 same with one task or one number of containers, where else they take turns. No name reaches a house of the other split.
 
-``official`` and ``train`` are the published test and training sets: ``official-0`` to ``official-23`` are their episodes
-in the published order. ``official-food-low`` is one of six by the seed, ``official-food-low-2`` always the third of
-them.
+``official`` and ``train`` are the published test and training sets: ``official-0`` to ``official-23`` are the episodes
+of one in the published order. ``official-food-low`` is one of six by the seed, ``official-food-low-2`` always the third
+of them.
 """
 
 from __future__ import annotations

@@ -119,6 +119,22 @@ class Knowledge(NamedTuple):
         return Knowledge._make(array.copy() for array in self)
 
 
+class Shape(NamedTuple):
+    """Something upright that may be seen."""
+
+    x: float
+    """Its middle."""
+    low: float
+    """The height of its lower side."""
+    z: float
+    high: float
+    """How high it is; its upper side has to be in sight."""
+    radius: float
+    """Half its width."""
+    support: int
+    """The furniture that it lies on or is, which does not hide it; -1 for none."""
+
+
 class Eyes(NamedTuple):
     """How well agents perceive."""
 
@@ -213,9 +229,8 @@ def _meet(
 ) -> None:
     """Note whether an agent sees another, and what that one holds."""
     met, body = knowledge.mates[agent, other], state.agents[other]
-    is_seen = _is_in_sight(
-        ground, eyes.thing_range, state, agent, body.x, 0.0, body.z, BODY_HEIGHT, BODY_WIDTH / 2, NOTHING
-    )
+    shape = Shape(body.x, 0.0, body.z, BODY_HEIGHT, BODY_WIDTH / 2, NOTHING)
+    is_seen = _is_in_sight(ground, eyes.thing_range, state, agent, shape)
     if not is_seen or draw < eyes.miss:
         met.visible = False
         return
@@ -239,18 +254,8 @@ def _notice(
     elif thing.holder != NOBODY:
         is_seen = knowledge.mates[agent, thing.holder].visible and draw >= eyes.miss
     else:
-        is_seen = draw >= eyes.miss and _is_in_sight(
-            ground,
-            eyes.thing_range,
-            state,
-            agent,
-            thing.x,
-            thing.y,
-            thing.y + kind.height,
-            thing.z,
-            radius,
-            thing.support,
-        )
+        shape = Shape(thing.x, thing.y, thing.z, kind.height, radius, thing.support)
+        is_seen = draw >= eyes.miss and _is_in_sight(ground, eyes.thing_range, state, agent, shape)
     if is_seen:
         is_moved = known.holder != thing.holder or known.inside != thing.inside
         if thing.holder == NOBODY and thing.inside == NOTHING:
@@ -271,18 +276,8 @@ def _notice(
     elif known.holder != NOBODY:
         is_amiss = bool(knowledge.mates[agent, known.holder].visible)
     else:
-        is_amiss = _is_in_sight(
-            ground,
-            eyes.thing_range,
-            state,
-            agent,
-            known.x,
-            known.y,
-            known.y + kind.height,
-            known.z,
-            radius,
-            known.support,
-        )
+        shape = Shape(known.x, known.y, known.z, kind.height, radius, known.support)
+        is_amiss = _is_in_sight(ground, eyes.thing_range, state, agent, shape)
     known.missed = known.missed + 1 if is_amiss else 0
     if known.missed >= (MISSES if eyes.miss > 0.0 else 1):
         known.seen, known.holder, known.inside, known.missed = NEVER, NOBODY, NOTHING, 0
@@ -293,10 +288,8 @@ def _notice(
 def _see_bed(ground: Ground, eyes: Eyes, state: State, knowledge: Knowledge, agent: int, now: int) -> None:
     """Note whether an agent sees the bed."""
     own = knowledge.own[agent]
-    own.sees_bed = _is_in_sight(
-        ground, eyes.thing_range, state, agent, ground.bed_x, 0.0, ground.bed_z, ground.bed_top,
-        ground.bed_radius, ground.bed_owner,
-    )  # fmt: skip
+    shape = Shape(ground.bed_x, 0.0, ground.bed_z, ground.bed_top, ground.bed_radius, ground.bed_owner)
+    own.sees_bed = _is_in_sight(ground, eyes.thing_range, state, agent, shape)
     if own.sees_bed:
         if own.bed == NEVER:
             own.news += 1
@@ -304,51 +297,27 @@ def _see_bed(ground: Ground, eyes: Eyes, state: State, knowledge: Knowledge, age
 
 
 @part
-def _is_in_sight(
-    ground: Ground,
-    most: float,
-    state: State,
-    agent: int,
-    x: float,
-    low: float,
-    top: float,
-    z: float,
-    radius: float,
-    support: int,
-) -> bool:
-    """Return whether an agent sees an upright thing: its middle or one of its sides, and enough of it.
-
-    Args:
-        ground: The instance.
-        most: Metres ahead up to which things are seen.
-        state: The moment.
-        agent: Who looks.
-        x: The middle of the thing.
-        low: The height of its lower side.
-        z: The middle of the thing.
-        high: How high it is; its upper side has to be in sight.
-        radius: Half its width.
-        support: The furniture that it lies on or is, which does not hide it; -1 for none.
-    """
-    body = state.agents[agent]
-    top = low + high
+def _is_in_sight(ground: Ground, most: float, state: State, agent: int, shape: Shape) -> bool:
+    """Return whether an agent sees something up to so many metres ahead: its middle or a side, and enough of it."""
+    body, top = state.agents[agent], shape.low + shape.high
     eye_x, eye_z = body.x + EYES_AHEAD * body.east, body.z + EYES_AHEAD * body.north
-    east, north, up = x - eye_x, z - eye_z, top - EYES
+    east, north, up = shape.x - eye_x, shape.z - eye_z, top - EYES
     ahead, side = east * body.east + north * body.north, east * body.north - north * body.east
     depth = ahead * _COS - up * _SIN
     if depth <= 0.0 or depth >= most or abs(ahead * _SIN + up * _COS) > depth:
         return False
-    flat = east * east + north * north
-    far = math.sqrt(flat + up * up)
-    across, high = 2 * radius, (high * math.sqrt(flat) + 2 * radius * abs(up)) / far
-    third = across * high * (FOCAL / depth) * (FOCAL / depth) / 3  # pixels for each of three points
+    flat = math.sqrt(east * east + north * north)
+    across = 2 * shape.radius
+    tall = (shape.high * flat + across * abs(up)) / math.sqrt(flat * flat + up * up)
+    third = across * tall * (FOCAL / depth) * (FOCAL / depth) / 3  # pixels for each of three points
     if 3 * third < LEAST_PIXELS:
         return False
     seen = 0.0
     for point in range(-1, 2):
-        if abs(side + point * radius) <= depth:
-            to_x, to_z = x + point * radius * body.north, z - point * radius * body.east
-            if _is_clear(ground, eye_x, eye_z, to_x, top, to_z, support):
+        aside = point * shape.radius
+        if abs(side + aside) <= depth:
+            to_x, to_z = shape.x + aside * body.north, shape.z - aside * body.east
+            if _is_clear(ground, eye_x, eye_z, to_x, top, to_z, shape.support):
                 seen += third
     return seen >= LEAST_PIXELS
 

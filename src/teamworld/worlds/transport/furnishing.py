@@ -105,7 +105,7 @@ _LUGGAGE: Final = ("suitcase", "suitcase", "suitcase", "woven_box", "toy_horse")
 #: What a room of each kind gets, in the order in which it is placed; a kitchen first gets its counter.
 GROUPS: Final[Mapping[RoomKind, tuple[Group, ...]]] = {
     "Kitchen": (
-        Group(("dining_table", "high_table", "high_table"), (1, 1, 1, 2), ("middle", "wall"), is_needed=True),
+        Group(("dining_table", "high_table", "high_table"), (1, 1, 1, 1, 2), ("middle", "wall"), is_needed=True),
         Group(_DINING, (1, 2, 3, 3, 4), ("around_table", "wall")),
         Group(_PAINTINGS, (0, 1, 1), ("hung",)),
         Group(_LUGGAGE, (0, 0, 1), ("corner",)),
@@ -114,7 +114,7 @@ GROUPS: Final[Mapping[RoomKind, tuple[Group, ...]]] = {
         Group(_SOFAS, (1, 1, 2, 2, 2, 3), ("wall",), is_needed=True),
         Group(_COFFEE_TABLES, (0, 1, 1), ("before_sofa",)),
         Group(("dining_table", "low_table", "long_table", "dining_table"), (0, 0, 1), ("middle",)),
-        Group(_SIDE_TABLES, (1, 1, 1, 2, 2), ("wall",)),
+        Group(_SIDE_TABLES, (0, 0, 1, 1, 2), ("wall",)),
         Group(_DINING, (0, 0, 1, 2), ("around_table", "wall")),
         Group(_SEATS, (0, 1, 1, 2), ("wall", "corner")),
         Group(_LAMPS, (0, 1, 1), ("corner",)),
@@ -132,11 +132,12 @@ GROUPS: Final[Mapping[RoomKind, tuple[Group, ...]]] = {
     ),
     "Office": (
         Group(("desk", "high_table", "high_table", "long_table"), (1, 1, 2), ("wall",), is_needed=True),
+        Group(("low_table", "dining_table"), (0, 0, 1), ("middle",)),
         Group(("office_chair", "side_chair", "metal_chair"), (1, 1, 2), ("around_table",)),
         Group(_SIDE_TABLES, (0, 0, 1), ("wall",)),
         Group(_SOFAS, (0, 1, 1), ("wall",)),
-        Group(_SEATS, (0, 0, 1), ("wall", "corner")),
-        Group(("bookcase",), (0, 1), ("wall",)),
+        Group(_SEATS, (0, 1, 1), ("wall", "corner")),
+        Group(("bookcase", "trunk"), (0, 1, 1), ("wall",)),
         Group(_LAMPS, (0, 0, 1), ("corner",)),
         Group(_LUGGAGE, (0, 1), ("corner", "wall")),
         Group(_PAINTINGS, (1, 1, 2), ("hung",)),

@@ -225,7 +225,7 @@ def _draw_kinds(areas: Sequence[Area], rng: np.random.Generator) -> tuple[RoomKi
     Layouts of the benchmark have 1.3 offices in the mean, the larger house more.
     """
     kinds: list[RoomKind] = ["Livingroom"] * len(areas)
-    offices = int(rng.choice((1, 1, 1, 2) if len(areas) == min(ROOMS) else (1, 1, 2, 2, 3)))
+    offices = int(rng.choice((1, 1, 1, 1, 1, 2) if len(areas) == min(ROOMS) else (1, 1, 1, 2, 3)))
     order = [int(place) for place in rng.permutation(len(areas))]
     wanted: tuple[tuple[RoomKind, tuple[int, int]], ...] = (("Bedroom", _BEDROOM), ("Kitchen", _KITCHEN))
     for kind, (long, short) in wanted + (("Office", (0, 0)),) * offices:

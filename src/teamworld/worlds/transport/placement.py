@@ -2,6 +2,10 @@
 
 Targets of both tasks lie on tables, chairs and sofas first, then on the floor; containers lie on the floor of one room
 or two. Bedrooms and corridors get nothing.
+
+The benchmark's generator lets the cells that it draws decide in which rooms containers lie. Its published training
+episodes show more order than that: two rooms are of two kinds in all twelve, a kitchen or office and a living room, and
+a single room is of either kind as often. The rooms of containers are drawn that way here.
 """
 
 from __future__ import annotations
@@ -34,8 +38,13 @@ from teamworld.worlds.transport.scene import (
 #: Targets of each task in a house, and how many of one family at most: on furniture, and in all.
 TARGET_COUNT: Final = 10
 FAMILY_LIMITS: Final = (4, 6)
-#: Containers of each task in a house, and in how many rooms they lie at most.
-CONTAINER_COUNTS: Final[Mapping[Capacity, tuple[int, int]]] = {"high": (5, 2), "low": (2, 1)}
+#: Containers of each task in a house.
+CONTAINER_COUNTS: Final[Mapping[Capacity, int]] = {"high": 5, "low": 2}
+#: The kinds of rooms that hold containers of each task: one of each if there are many, one of either if there are few.
+CONTAINER_ROOMS: Final[Mapping[Task, tuple[RoomKind, RoomKind]]] = {
+    "food": ("Kitchen", "Livingroom"),
+    "stuff": ("Office", "Livingroom"),
+}
 #: Metres that floor keeps free around a target and around a container.
 CLEARANCES: Final[Mapping[str, float]] = {"target": 0.5, "container": 0.65}
 #: Metres between the cells that may hold something.
@@ -175,10 +184,24 @@ class _Layout:
     laid: list[Laid] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Begin to count what lies there."""
+        """Draw the rooms of containers, and begin to count what lies there."""
         self._families: Counter[Family] = Counter()
         self._targets: Counter[Task] = Counter()
-        self._containers: dict[Task, list[int]] = {task: [] for task in _TASKS}  # the room of each
+        self._containers: Counter[Task] = Counter()
+        self._container_rooms = self._draw_container_rooms()
+
+    def _draw_container_rooms(self) -> dict[Task, list[int]]:
+        """Draw in which rooms the containers of each task may lie; no room has those of both."""
+        rooms: dict[Task, list[int]] = {task: [] for task in _TASKS}
+        for task in (_TASKS[place] for place in self.rng.permutation(len(_TASKS))):
+            kinds = CONTAINER_ROOMS[task]
+            for kind in kinds if self.capacity == "high" else (kinds[self.rng.integers(2)],):
+                taken = [number for others in rooms.values() for number in others]
+                free = [room.number for room in self.plan.rooms if room.kind == kind and room.number not in taken]
+                if not free:
+                    raise Blocked(f"no {kind} for containers")
+                rooms[task].append(free[self.rng.integers(len(free))])
+        return rooms
 
     def fill_furniture(self) -> None:
         """Lay targets on furniture in random order: one or two on a table, one at most on a chair or sofa."""
@@ -239,19 +262,15 @@ class _Layout:
         return cells
 
     def _is_full(self) -> bool:
-        most, _ = CONTAINER_COUNTS[self.capacity]
-        return all(self._targets[task] == TARGET_COUNT and len(self._containers[task]) == most for task in _TASKS)
+        most = CONTAINER_COUNTS[self.capacity]
+        return all(self._targets[task] == TARGET_COUNT and self._containers[task] == most for task in _TASKS)
 
     def _wants_target(self, name: str, task: Task) -> bool:
         return self._targets[task] < TARGET_COUNT and self._families[_FAMILIES[name]] < FAMILY_LIMITS[1]
 
     def _wants_container(self, task: Task, room: Room) -> bool:
-        """Whether a container is missing and may lie in a room: few rooms have any, and those of one task only."""
-        most, most_rooms = CONTAINER_COUNTS[self.capacity]
-        used = self._containers[task]
-        others = [number for other in _TASKS if other != task for number in self._containers[other]]
-        has_room = room.number in used or len(set(used)) < most_rooms
-        return len(used) < most and has_room and room.number not in others
+        is_missing = self._containers[task] < CONTAINER_COUNTS[self.capacity]
+        return is_missing and room.number in self._container_rooms[task]
 
     def _is_clear(self, x: float, z: float, is_container: bool) -> bool:
         """Whether a thing keeps its distance from furniture, walls and what lies on the floor."""
@@ -267,7 +286,7 @@ class _Layout:
     def _lay(self, thing: Laid) -> None:
         self.laid.append(thing)
         if thing.is_container:
-            self._containers[thing.task].append(thing.room)
+            self._containers[thing.task] += 1
         else:
             self._targets[thing.task] += 1
             self._families[_FAMILIES[thing.name]] += 1

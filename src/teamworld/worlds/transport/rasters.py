@@ -194,7 +194,7 @@ def is_near(is_marked: Mask, rasters: Rasters, x: float, z: float, distance: flo
     i, j = cell_of(rasters, x, z)
     reach = math.ceil(distance / rasters.cell)
     i0, j0 = max(i - reach, 0), max(j - reach, 0)
-    window = is_marked[i0 : i + reach + 1, j0 : j + reach + 1]
+    window = is_marked[i0 : max(i + reach + 1, 0), j0 : max(j + reach + 1, 0)]
     dx = rasters.x0 + rasters.cell * (np.arange(i0, i0 + window.shape[0]) + 0.5) - x
     dz = rasters.z0 + rasters.cell * (np.arange(j0, j0 + window.shape[1]) + 0.5) - z
     return bool((window & (dx[:, None] ** 2 + dz[None, :] ** 2 <= distance * distance)).any())

@@ -61,6 +61,7 @@ grids = st.lists(st.lists(st.sampled_from((-1, 0, 1)), min_size=4, max_size=4), 
 starts = st.builds(Pose, st.floats(0, 2.4), st.floats(0, 2.0))
 
 
+@pytest.mark.heavy
 @settings(max_examples=25, deadline=None)
 @given(st.lists(pieces, max_size=4), st.none() | grids, st.lists(starts, max_size=2))
 def test_every_cell_has_what_is_at_its_middle(
@@ -126,6 +127,7 @@ def test_rasters_cover_walls_with_a_margin() -> None:
     assert frame.z0 + frame.shape[1] * CELL >= 2.0 + rasters.MARGIN - 1e-9
 
 
+@pytest.mark.heavy
 @settings(max_examples=25, deadline=None)
 @given(st.lists(pieces, max_size=3), st.floats(0.1, 0.7))
 def test_a_body_fits_where_nothing_is_nearer_than_its_radius(furniture: list[Furniture], radius: float) -> None:
@@ -156,6 +158,7 @@ def test_a_body_passes_where_it_just_fits() -> None:
     assert z[0, cell[1]] == pytest.approx(1.025)
 
 
+@pytest.mark.heavy
 @settings(max_examples=100, deadline=None)
 @given(st.integers(1, 8), st.integers(1, 8), st.data())
 def test_connected_cells(across: int, along: int, data: st.DataObject) -> None:

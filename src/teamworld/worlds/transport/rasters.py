@@ -161,13 +161,14 @@ def standing_room(plan: FloorPlan, rasters: Rasters, radius: float = BODY) -> Ma
     frame = Frame(rasters.x0, rasters.z0, (shape[0], shape[1]))
     is_taken = wall_cells(frame, plan.walls, radius - 1e-9)
     reach = math.ceil(radius / CELL + 0.5)
-    padded = np.pad(rasters.is_blocked, reach)
-    for di in range(-reach, reach + 1):
-        for dj in range(-reach, reach + 1):
-            gap = math.hypot(max(abs(di) - 0.5, 0.0), max(abs(dj) - 0.5, 0.0)) * CELL
-            if gap < radius - 1e-9:
-                i, j = reach + di, reach + dj
-                is_taken |= padded[i : i + shape[0], j : j + shape[1]]
+    # How many blocked cells come before each cell of a row, so that a difference says whether a span has any.
+    counts = np.pad(np.cumsum(np.pad(rasters.is_blocked, reach), axis=1, dtype=np.int32), ((0, 0), (1, 0)))
+    steps = np.maximum(np.abs(np.arange(-reach, reach + 1, dtype=np.float64)) - 0.5, 0.0) * CELL
+    for di in range(2 * reach + 1):
+        near = np.flatnonzero(np.hypot(steps[di], steps) < radius - 1e-9)
+        if len(near):
+            rows = counts[di : di + shape[0]]
+            is_taken |= rows[:, near[-1] + 1 : near[-1] + 1 + shape[1]] > rows[:, near[0] : near[0] + shape[1]]
     return ~is_taken
 
 

@@ -67,11 +67,14 @@ SIGHTING: Final = np.dtype(
 )  # fmt: skip
 #: What an agent knows of another: the frame in which it saw it last, whether it sees it now, where, what it held.
 MEETING: Final = np.dtype(
-    [("seen", "i8"), ("visible", "?"), ("x", "f8"), ("z", "f8"), ("left", "i8"), ("right", "i8")], align=True
+    [("seen", "i8"), ("visible", "?"), ("x", "f8"), ("z", "f8"), ("room", "i8"), ("left", "i8"), ("right", "i8")],
+    align=True,
 )
 #: What an agent knows of a room: how many of its cells it has seen, whether it has looked around in it, the frame in
-#: which it was last in it (-1: never), and how well it knows it: 0 not at all, 1 in part, 2 whole.
-VISIT: Final = np.dtype([("cells", "i8"), ("looked", "?"), ("been", "i8"), ("explored", "i8")], align=True)
+#: which it was last in it, and saw it last (-1: never), and how well it knows it: 0 not at all, 1 in part, 2 whole.
+VISIT: Final = np.dtype(
+    [("cells", "i8"), ("looked", "?"), ("been", "i8"), ("seen", "i8"), ("explored", "i8")], align=True
+)
 #: An agent itself: the room that it is in, the frame in which it saw the bed last (-1: never), whether it sees it now,
 #: and how often something was new to it.
 SELF: Final = np.dtype([("room", "i8"), ("bed", "i8"), ("sees_bed", "?"), ("news", "i8")], align=True)
@@ -135,6 +138,15 @@ class Shape(NamedTuple):
     """The furniture that it lies on or is, which does not hide it; -1 for none."""
 
 
+class Moment(NamedTuple):
+    """One moment with all that it rests on: what kernels read and change."""
+
+    ground: Ground
+    field: Field
+    state: State
+    knowledge: Knowledge
+
+
 class Eyes(NamedTuple):
     """How well agents perceive."""
 
@@ -174,7 +186,7 @@ def begin(agents: int, items: int, rooms: int) -> Knowledge:
         things[name] = NEVER
     for name in ("seen", "left", "right"):
         mates[name] = NEVER
-    visits["been"] = own["bed"] = own["room"] = NEVER
+    visits["been"] = visits["seen"] = own["bed"] = own["room"] = NEVER
     charts = np.zeros((2, agents, *CHART), np.uint8)
     return Knowledge(charts[0], charts[1], things, mates, visits, own, np.zeros(CHART, np.int32), np.zeros(1, np.int64))
 
@@ -220,7 +232,7 @@ def _note_room(state: State, knowledge: Knowledge, agent: int, now: int) -> None
     if knowledge.own[agent].room != room:
         knowledge.own[agent].room = room
         knowledge.own[agent].news += 1
-    knowledge.rooms[agent, room].been = now
+    knowledge.rooms[agent, room].been = knowledge.rooms[agent, room].seen = now
 
 
 @part
@@ -237,7 +249,8 @@ def _meet(
     left, right = state.hands[other, 0], state.hands[other, 1]
     if not met.visible or met.left != left or met.right != right:
         knowledge.own[agent].news += 1
-    met.seen, met.visible, met.x, met.z, met.left, met.right = now, True, body.x, body.z, left, right
+    met.seen, met.visible, met.left, met.right = now, True, left, right
+    met.x, met.z, met.room = body.x, body.z, body.room
 
 
 @part
@@ -351,11 +364,11 @@ def _draw_seen(ground: Ground, field: Field, eyes: Eyes, state: State, knowledge
         known = knowledge.things[agent, item]
         is_near = _ahead_of(state, agent, known.x, known.z) < eyes.chart_range
         if known.visible and is_near and _is_obstacle(ground, state, item):
-            _stamp(field, knowledge, agent, known.x, known.z, ground.items[item].radius)
+            _stamp(field, state, knowledge, agent, known.x, known.z, ground.items[item].radius)
     for other in range(len(state.agents)):
         met = knowledge.mates[agent, other]
         if met.visible and _ahead_of(state, agent, met.x, met.z) < eyes.chart_range:
-            _stamp(field, knowledge, agent, met.x, met.z, BODY_WIDTH / 2)
+            _stamp(field, state, knowledge, agent, met.x, met.z, BODY_WIDTH / 2)
 
 
 @part
@@ -374,13 +387,13 @@ def _is_obstacle(ground: Ground, state: State, item: int) -> bool:
 
 
 @part
-def _stamp(field: Field, knowledge: Knowledge, agent: int, x: float, z: float, radius: float) -> None:
+def _stamp(field: Field, state: State, knowledge: Knowledge, agent: int, x: float, z: float, radius: float) -> None:
     column, row, reach = (x - CHART_X) / CHART_CELL, (z - CHART_Z) / CHART_CELL, radius / CHART_CELL
     for i in range(max(int(column - reach + 0.5), 0), min(int(column + reach + 0.5), CHART[0] - 1) + 1):
         for j in range(max(int(row - reach + 0.5), 0), min(int(row + reach + 0.5), CHART[1] - 1) + 1):
             knowledge.stamp[i, j] = knowledge.looks[0]
             if knowledge.chart[agent, i, j] < OBSTACLE:
-                _draw(field, knowledge, agent, i, j, OBSTACLE)
+                _draw(field, knowledge, agent, state.clock[0], i, j, OBSTACLE)
 
 
 @part
@@ -403,24 +416,25 @@ def _draw_chart(field: Field, eyes: Eyes, state: State, knowledge: Knowledge, ag
                 was, is_stamped = chart[i, j], knowledge.stamp[i, j] == knowledge.looks[0]
                 is_seen = ahead >= EYES * _BLIND and horizon * ahead < -EYES
                 if is_seen and was != FREE and not (is_stamped and was != UNKNOWN):
-                    _draw(field, knowledge, agent, i, j, FREE)
+                    _draw(field, knowledge, agent, state.clock[0], i, j, FREE)
             elif high - EYES > horizon * ahead:
                 horizon = (high - EYES) / ahead
                 is_wall = high >= field.wall_height
                 if ahead >= (EYES - high) * _BLIND and chart[i, j] != (WALL if is_wall else OBSTACLE):
-                    _draw(field, knowledge, agent, i, j, WALL if is_wall else OBSTACLE)
+                    _draw(field, knowledge, agent, state.clock[0], i, j, WALL if is_wall else OBSTACLE)
                 if is_wall:
                     break
 
 
 @part
-def _draw(field: Field, knowledge: Knowledge, agent: int, i: int, j: int, kind: int) -> None:
+def _draw(field: Field, knowledge: Knowledge, agent: int, now: int, i: int, j: int, kind: int) -> None:
     """Draw a cell, and how near it and those around it are to an obstacle."""
     chart, near = knowledge.chart[agent], knowledge.near[agent]
     was = chart[i, j]
     chart[i, j] = kind
     if was == UNKNOWN and field.room[i, j] >= 0:
         knowledge.rooms[agent, field.room[i, j]].cells += 1
+        knowledge.rooms[agent, field.room[i, j]].seen = now
     if kind == FREE and was == UNKNOWN:
         return
     for column in range(max(i - 2, 0), min(i + 2, CHART[0] - 1) + 1):

@@ -171,13 +171,14 @@ def make_ground(instance: Instance) -> Ground:
     plan, rasters, items = instance.plan, instance.rasters, instance.items
     bed = plan.furniture[instance.bed.furniture]
     return Ground(
-        walls=np.ascontiguousarray(plan.walls, np.float64),
+        # Copies: kernels are compiled anew for arrays that cannot be written.
+        walls=np.array(plan.walls, np.float64, order="C"),
         x0=float(rasters.x0),
         z0=float(rasters.z0),
         cell=float(rasters.cell),
-        blocked=np.ascontiguousarray(rasters.is_blocked, np.uint8),
+        blocked=np.array(rasters.is_blocked, np.uint8, order="C"),
         height=np.ascontiguousarray(np.where(rasters.is_wall, plan.wall_height, rasters.top), np.float32),
-        owner=np.ascontiguousarray(rasters.owner, np.int16),
+        owner=np.array(rasters.owner, np.int16, order="C"),
         rooms=np.array([(*room.box, room.is_named, room.kind == "Bedroom") for room in plan.rooms], ROOM),
         items=np.array([(ITEM_KINDS.index(i.kind), *i.size, max(i.size[::2]) / 2, _blocks(i)) for i in items], ITEM),
         bed_x=float(instance.bed.x),

@@ -251,14 +251,14 @@ class _Layout:
             is_container: standing_room(self.plan, self.rasters, CLEARANCES[kind])
             for is_container, kind in ((False, "target"), (True, "container"))
         }
-        bounds = self.plan.bounds
+        x0, z0 = self.plan.bounds[:2]
         cells = []
-        for i in range(math.floor((bounds.x1 - bounds.x0) / FLOOR_GRID) + 1):
-            for j in range(math.floor((bounds.z1 - bounds.z0) / FLOOR_GRID) + 1):
-                x, z = round(bounds.x0 + FLOOR_GRID * i, 4), round(bounds.z0 + FLOOR_GRID * j, 4)
-                room = self.plan.room_at(x, z)
-                if room.kind in ON_FLOOR and room.box.contains(x, z) and self._free[False][cell_of(self.rasters, x, z)]:
-                    cells.append((room, x, z))
+        for room in (room for room in self.plan.rooms if room.kind in ON_FLOOR):
+            for i in _steps(x0, room.box.x0, room.box.x1):
+                for j in _steps(z0, room.box.z0, room.box.z1):
+                    x, z = round(x0 + FLOOR_GRID * i, 4), round(z0 + FLOOR_GRID * j, 4)
+                    if self._free[False][cell_of(self.rasters, x, z)]:
+                        cells.append((room, x, z))
         return cells
 
     def _is_full(self) -> bool:
@@ -290,3 +290,8 @@ class _Layout:
         else:
             self._targets[thing.task] += 1
             self._families[_FAMILIES[thing.name]] += 1
+
+
+def _steps(origin: float, low: float, high: float) -> range:
+    """Return the steps of the grid from an origin that lie between two coordinates."""
+    return range(math.ceil((low - origin) / FLOOR_GRID - 1e-9), math.floor((high - origin) / FLOOR_GRID + 1e-9) + 1)

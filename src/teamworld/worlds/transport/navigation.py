@@ -16,17 +16,27 @@ import numpy as np
 import numpy.typing as npt
 
 from teamworld.worlds.kernel_compiler import compiled, part
-from teamworld.worlds.transport.sight import CHART, CHART_CELL, CHART_X, CHART_Z, IN_OBSTACLE, IN_WALL, UNKNOWN, WALL
-from teamworld.worlds.transport.state import F64, FORWARD, I64, LEFT, NONE, RIGHT, U8, State
+from teamworld.worlds.transport.sight import (
+    CHART,
+    CHART_CELL,
+    CHART_X,
+    CHART_Z,
+    CLEAR,
+    IN_OBSTACLE,
+    IN_WALL,
+    UNKNOWN,
+    WALL,
+)
+from teamworld.worlds.transport.state import FORWARD, I64, LEFT, NONE, RIGHT, U8, Ground, State
 
 I32: TypeAlias = npt.NDArray[np.int32]
 
-#: What it costs to enter a cell: free, within 2 cells of an obstacle, within 1, an obstacle, a wall.
-COSTS: Final = (1.0, 5.0, 10.0, 1000.0, 510_000.0)
+#: What it costs to enter a cell, in halves: free, within 2 cells of an obstacle, within 1, an obstacle, a wall.
+COSTS: Final = (2, 10, 20, 2000, 1_020_000)
 #: An obstacle in the first frames of an episode, and how many these are.
-FIRST_COST, FIRST_FRAMES = 500_000.0, 200
-#: What a cell that was not seen yet costs more.
-UNKNOWN_COST: Final = 2.5
+FIRST_COST, FIRST_FRAMES = 1_000_000, 200
+#: What a cell that was not seen yet costs more, in halves.
+UNKNOWN_COST: Final = 5
 #: Cells ahead to which an agent walks in a straight line.
 WAYPOINT: Final = 5
 #: An agent walks if what it walks to is within 18 degrees of its heading, else it turns.
@@ -39,6 +49,7 @@ BEHIND: Final = 3
 
 _CELLS: Final = CHART[0] * CHART[1]
 _HEAP: Final = 4 * _CELLS  # each cell is added once from each side at most
+_SHIFT, _CELL_BITS, _MOST = 16, 0xFFFF, 1 << 40
 _SIDES: Final = ((-1, 0), (1, 0), (0, -1), (0, 1))
 
 
@@ -48,23 +59,30 @@ class Way(NamedTuple):
     cells: I32
     """(28800,): the cells of the way, from the agent on; cell i, j of the chart is i * 120 + j."""
     marks: I64
-    """(4,): how many cells it has, at which of them the agent is, to which it leads, for how many steps it was kept."""
-    cost: F64
+    """(8,): how many cells it has, at which of them the agent is, to which it leads, for how many steps it was kept;
+    the columns and rows between which ways lie: there is nothing to be found outside the house."""
+    cost: I64
     """(28800,): least cost to each cell, by the last search."""
     came: I32
     """(28800,): the cell before each, by the last search."""
-    heap: F64
-    """(H, 2): cells to be visited in a search: what a way by them costs at least, and their number."""
+    heap: I64
+    """(H,): cells to be visited in a search: what a way by them costs at least, times 65536, and their number."""
 
 
 #: Places in ``Way.marks``.
-LENGTH, AT, GOAL, STEPS = range(4)
+LENGTH, AT, GOAL, STEPS, WEST, EAST, SOUTH, NORTH = range(8)
+#: Cells by which ways may lie outside the boxes of the rooms.
+MARGIN: Final = 8
 
 
-def begin_way() -> Way:
+def begin_way(ground: Ground) -> Way:
     """Return no way yet."""
+    rooms, marks = ground.rooms, np.zeros(8, np.int64)
+    for low, high, names, first, size in ((WEST, EAST, "x", CHART_X, CHART[0]), (SOUTH, NORTH, "z", CHART_Z, CHART[1])):
+        marks[low] = max(0, int((rooms[f"{names}0"].min() - first) / CHART_CELL) - MARGIN)
+        marks[high] = min(size - 1, int((rooms[f"{names}1"].max() - first) / CHART_CELL) + MARGIN)
     cells, came = np.zeros(_CELLS, np.int32), np.zeros(_CELLS, np.int32)
-    return Way(cells, np.zeros(4, np.int64), np.zeros(_CELLS), came, np.zeros((_HEAP, 2)))
+    return Way(cells, marks, np.zeros(_CELLS, np.int64), came, np.zeros(_HEAP, np.int64))
 
 
 def forget_way(way: Way) -> None:
@@ -88,14 +106,14 @@ def choose_move(way: Way, chart: U8, near: U8, state: State, agent: int, x: floa
     Returns:
         The code of a primitive action; ``NONE`` where only a way through a wall leads there.
     """
-    body, marks = state.agents[agent], way.marks
-    start, goal = _cell_at(body.x, body.z), _cell_at(x, z)
+    body, marks, cells, nearness = state.agents[agent], way.marks, chart.reshape(-1), near.reshape(-1)
+    start, goal = _cell_at(marks, body.x, body.z), _cell_at(marks, x, z)
     obstacle = FIRST_COST if state.clock[0] < FIRST_FRAMES else COSTS[IN_OBSTACLE]
     marks[STEPS] += 1
-    if not _is_kept(way, chart, near, start, goal, obstacle):
-        _find_way(way, chart, near, start, goal, obstacle)
+    if not _is_kept(way, cells, nearness, start, goal, obstacle):
+        _find_way(way, cells, nearness, start, goal, obstacle)
         for place in range(1, marks[LENGTH] - BEHIND):
-            if near.flat[way.cells[place]] == IN_WALL:
+            if nearness[way.cells[place]] == IN_WALL:
                 marks[LENGTH] = 0
                 return NONE
     last = marks[LENGTH] - 1
@@ -113,14 +131,14 @@ def choose_move(way: Way, chart: U8, near: U8, state: State, agent: int, x: floa
 
 
 @part
-def _cell_at(x: float, z: float) -> int:
-    """Return the number of the cell of a place, the nearest one where it is off the chart."""
-    i = min(max(int((x - CHART_X) / CHART_CELL + 0.5), 0), CHART[0] - 1)
-    return i * CHART[1] + min(max(int((z - CHART_Z) / CHART_CELL + 0.5), 0), CHART[1] - 1)
+def _cell_at(marks: I64, x: float, z: float) -> int:
+    """Return the number of the cell of a place, the nearest one where it is outside."""
+    i = min(max(int((x - CHART_X) / CHART_CELL + 0.5), marks[WEST]), marks[EAST])
+    return int(i * CHART[1] + min(max(int((z - CHART_Z) / CHART_CELL + 0.5), marks[SOUTH]), marks[NORTH]))
 
 
 @part
-def _is_kept(way: Way, chart: U8, near: U8, start: int, goal: int, obstacle: float) -> bool:
+def _is_kept(way: Way, chart: U8, near: U8, start: int, goal: int, obstacle: int) -> bool:
     """Return whether the way goes on: to the same place, from where the agent is, and no dearer than when found."""
     marks, cells = way.marks, way.cells
     if marks[LENGTH] == 0 or marks[GOAL] != goal or marks[STEPS] > KEPT:
@@ -133,10 +151,10 @@ def _is_kept(way: Way, chart: U8, near: U8, start: int, goal: int, obstacle: flo
     if best > ASTRAY:
         return False
     marks[AT] = at
-    price = 0.0
+    price = 0
     for place in range(at + 1, marks[LENGTH]):
         price += _cost_of(chart, near, cells[place], obstacle)
-    return bool(price <= way.cost[cells[marks[LENGTH] - 1]] - way.cost[cells[at]] + 0.5)
+    return bool(price <= way.cost[cells[marks[LENGTH] - 1]] - way.cost[cells[at]])
 
 
 @part
@@ -146,11 +164,11 @@ def _steps_between(first: int, other: int) -> int:
 
 
 @part
-def _cost_of(chart: U8, near: U8, cell: int, obstacle: float) -> float:
-    """Return what it costs to enter a cell."""
-    kind = near.flat[cell]
+def _cost_of(chart: U8, near: U8, cell: int, obstacle: int) -> int:
+    """Return what it costs to enter a cell; chart and nearness as flat arrays."""
+    kind = near[cell]
     cost = obstacle if kind == IN_OBSTACLE else COSTS[kind]
-    return cost + UNKNOWN_COST if chart.flat[cell] == UNKNOWN else cost
+    return cost + UNKNOWN_COST if chart[cell] == UNKNOWN else cost
 
 
 @part
@@ -165,35 +183,32 @@ def _has_wall_between(chart: U8, first: int, other: int) -> bool:
 
 
 @part
-def _find_way(way: Way, chart: U8, near: U8, start: int, goal: int, obstacle: float) -> None:
+def _find_way(way: Way, chart: U8, near: U8, start: int, goal: int, obstacle: int) -> None:
     """Look for the cheapest way between cells that share a side: A* by the cells that are left at least."""
-    cost, came, heap = way.cost, way.came, way.heap
-    cost[:] = np.inf
-    cost[start], came[start] = 0.0, -1
-    size = _push(heap, 0, 0.0, start)
+    cost, came, heap, marks, rows = way.cost, way.came, way.heap, way.marks, CHART[1]
+    goal_i, goal_j = goal // rows, goal % rows
+    cost[:] = _MOST
+    cost[start], came[start] = 0, -1
+    size = _push(heap, 0, start)
     while size > 0:
-        cell, dues = int(heap[0, 1]), heap[0, 0]
+        entry = heap[0]
         size = _pop(heap, size)
+        cell, dues = entry & _CELL_BITS, entry >> _SHIFT
         if cell == goal:
             break
-        i, j = cell // CHART[1], cell % CHART[1]
-        if dues > cost[cell] + _left(cell, goal):
+        i, j = cell // rows, cell % rows
+        if dues > cost[cell] + COSTS[CLEAR] * (abs(i - goal_i) + abs(j - goal_j)):
             continue  # found on a cheaper way since
         for side in range(4):
             to_i, to_j = i + _SIDES[side][0], j + _SIDES[side][1]
-            if 0 <= to_i < CHART[0] and 0 <= to_j < CHART[1]:
-                other = to_i * CHART[1] + to_j
+            if marks[WEST] <= to_i <= marks[EAST] and marks[SOUTH] <= to_j <= marks[NORTH]:
+                other = to_i * rows + to_j
                 price = cost[cell] + _cost_of(chart, near, other, obstacle)
                 if price < cost[other]:
                     cost[other], came[other] = price, cell
-                    size = _push(heap, size, price + _left(other, goal), other)
+                    least = price + COSTS[CLEAR] * (abs(to_i - goal_i) + abs(to_j - goal_j))
+                    size = _push(heap, size, (least << _SHIFT) | other)
     _follow_back(way, goal)
-
-
-@part
-def _left(cell: int, goal: int) -> float:
-    """Return what a way between two cells costs at least."""
-    return float(abs(cell // CHART[1] - goal // CHART[1]) + abs(cell % CHART[1] - goal % CHART[1]))
 
 
 @part
@@ -211,31 +226,31 @@ def _follow_back(way: Way, goal: int) -> None:
 
 
 @part
-def _push(heap: F64, size: int, dues: float, cell: int) -> int:
-    """Add a cell to a heap; return its new size."""
+def _push(heap: I64, size: int, entry: int) -> int:
+    """Add an entry to a heap; return its new size."""
     place = size
     while place > 0:
         above = (place - 1) // 2
-        if heap[above, 0] <= dues:
+        if heap[above] <= entry:
             break
-        heap[place, 0], heap[place, 1] = heap[above, 0], heap[above, 1]
+        heap[place] = heap[above]
         place = above
-    heap[place, 0], heap[place, 1] = dues, cell
+    heap[place] = entry
     return size + 1
 
 
 @part
-def _pop(heap: F64, size: int) -> int:
-    """Take the first cell from a heap; return its new size."""
+def _pop(heap: I64, size: int) -> int:
+    """Take the first entry from a heap; return its new size."""
     size -= 1
-    dues, cell, place = heap[size, 0], heap[size, 1], 0
+    entry, place = heap[size], 0
     while 2 * place + 1 < size:
         below = 2 * place + 1
-        if below + 1 < size and heap[below + 1, 0] < heap[below, 0]:
+        if below + 1 < size and heap[below + 1] < heap[below]:
             below += 1
-        if heap[below, 0] >= dues:
+        if heap[below] >= entry:
             break
-        heap[place, 0], heap[place, 1] = heap[below, 0], heap[below, 1]
+        heap[place] = heap[below]
         place = below
-    heap[place, 0], heap[place, 1] = dues, cell
+    heap[place] = entry
     return size

@@ -72,6 +72,9 @@ DROP_AHEAD: Final = 0.5
 BED_RANGE: Final = 3.0
 
 _COS, _SIN = round(math.cos(math.radians(TURN)), 12), round(math.sin(math.radians(TURN)), 12)
+# Cosines and sines of the directions in which a blocked body slides on: ahead, 30 and 60 degrees to either side.
+_HALF, _ROOT = 0.5, 0.866025403784
+_SLIDES: Final = ((1.0, 0.0), (_ROOT, _HALF), (_ROOT, -_HALF), (_HALF, _ROOT), (_HALF, -_ROOT))
 _ACROSS, _ALONG = 13, 4  # samples of the probe less one: no more than a cell of the rasters apart
 
 
@@ -182,14 +185,15 @@ def _end_move(ground: Ground, rules: Rules, state: State, agent: int) -> None:
     state.agents[agent].blocked += 1
     if not rules.is_faithful:
         return
-    x, z = state.agents[agent].x, state.agents[agent].z
-    east, north = rules.creep * state.agents[agent].east, rules.creep * state.agents[agent].north
-    if _has_room(ground, rules, state, agent, x + east, z + north):
-        state.agents[agent].x, state.agents[agent].z = x + east, z + north
-    elif _has_room(ground, rules, state, agent, x + east, z):
-        state.agents[agent].x = x + east
-    elif _has_room(ground, rules, state, agent, x, z + north):
-        state.agents[agent].z = z + north
+    body = state.agents[agent]
+    for slide in range(len(_SLIDES)):
+        cosine, sine = _SLIDES[slide]
+        way = rules.creep * cosine  # what of the push is left along an obstacle
+        x = body.x + way * (body.east * cosine + body.north * sine)
+        z = body.z + way * (body.north * cosine - body.east * sine)
+        if _has_room(ground, rules, state, agent, x, z):
+            body.x, body.z = x, z
+            return
 
 
 @part

@@ -149,7 +149,7 @@ class TransportWorld(FactsWorld[TransportDomain, Skill, Change]):
         state, count = arrays.begin(self.instance), len(self._spec.agents)
         knowledge = sight.begin(count, len(self.instance.items), len(self.instance.plan.rooms))
         self._moment = Moment(self._ground, self._field, state, knowledge)
-        self._ways = [navigation.begin_way() for _ in range(count)]
+        self._ways = [navigation.begin_way(self._ground) for _ in range(count)]
         self._rngs = [
             {purpose: generator(seed, "transport", purpose, agent) for purpose in ("search", "luck", "eyes")}
             for agent in self._spec.agents

@@ -117,19 +117,18 @@ def make_primitive(table: Table, state: State, agent: int, action: int) -> Primi
 
 
 @compiled
-def write_observation(
+def write_observations(
     ground: Ground,
     field: Field,
     state: State,
     knowledge: Knowledge,
     table: Table,
-    agent: int,
     horizon: int,
-    window: U8,
+    windows: U8,
     numbers: Floats,
-    mask: Mask,
+    masks: Mask,
 ) -> None:
-    """Write what an agent knows.
+    """Write what each agent knows.
 
     Args:
         ground: The instance.
@@ -137,13 +136,29 @@ def write_observation(
         state: The moment.
         knowledge: What agents know.
         table: The rows of the episode.
-        agent: Its number.
         horizon: Frames of an episode.
-        window: (49, 49): a window of its chart, with what it knows to be where; written.
-        numbers: (``length``,): OWN, KINDS, ROOMS x ROOM, teammates x MATE, ROWS x THING; written.
-        mask: (ACTIONS,): 1 where it knows an action to be possible, 0 elsewhere; written.
+        windows: (N, 49, 49): windows of their charts, with what they know to be where; written.
+        numbers: (N, ``length``): OWN, KINDS, ROOMS x ROOM, teammates x MATE, ROWS x THING; written.
+        masks: (N, ACTIONS): 1 where an agent knows an action to be possible, 0 elsewhere; written.
     """
-    _write_window(ground, state, knowledge, table, agent, window)
+    for agent in range(len(state.agents)):
+        _write_window(ground, state, knowledge, table, agent, windows[agent])
+        _write_numbers(ground, field, state, knowledge, table, agent, horizon, numbers[agent])
+        _write_mask(ground, state, knowledge, table, agent, masks[agent])
+
+
+@part
+def _write_numbers(
+    ground: Ground,
+    field: Field,
+    state: State,
+    knowledge: Knowledge,
+    table: Table,
+    agent: int,
+    horizon: int,
+    numbers: Floats,
+) -> None:
+    """Write the row of numbers of an agent."""
     numbers[:] = 0.0
     body, own = state.agents[agent], knowledge.own[agent]
     numbers[0], numbers[1], numbers[2], numbers[3] = body.x, body.z, body.east, body.north
@@ -171,7 +186,6 @@ def write_observation(
         if table.items[row] != NOTHING:
             _write_thing(ground, state, knowledge, table, agent, table.items[row], numbers[at : at + len(THING)])
         at += len(THING)
-    _write_mask(ground, state, knowledge, table, agent, mask)
 
 
 @part

@@ -35,7 +35,7 @@ from teamworld.worlds.transport.array_features import (
     length,
     make_primitive,
     make_table,
-    write_observation,
+    write_observations,
 )
 from teamworld.worlds.transport.observe import Names
 from teamworld.worlds.transport.scene import Instance
@@ -110,7 +110,7 @@ class Episodes:
         self.moment = Moment(ground, field, arrays.begin(instance), knowledge)
         self._luck = [generator(seed, "transport", "luck", TEAM[number]) for number in range(agents)]
         self._sees = [generator(seed, "transport", "eyes", TEAM[number]) for number in range(agents)]
-        self._draws = np.ones(len(instance.items) + agents)
+        self._draws = np.ones((agents, len(instance.items) + agents))
         self.frames = 0
         self._look()
 
@@ -129,21 +129,16 @@ class Episodes:
         return TeamStep(float(delivered - before), is_done, not is_done and state.clock[0] >= self.setting.max_steps)
 
     def _look(self) -> None:
+        if self.setting.eyes.miss:
+            for rng, draws in zip(self._sees, self._draws, strict=True):
+                rng.random(out=draws)
         ground, field, state, knowledge = self.moment
-        for agent in range(self.setting.agents):
-            if self.setting.eyes.miss:
-                self._draws = self._sees[agent].random(len(self._draws))
-            sight.look(ground, field, self.setting.eyes, state, knowledge, agent, self._draws)
+        sight.look(ground, field, self.setting.eyes, state, knowledge, self._draws)
 
     def observe(self) -> None:
         """Write what agents know into ``windows``, ``numbers`` and ``masks``."""
-        ground, field, state, knowledge = self.moment
-        table, horizon = self.played.table, self.setting.max_steps
-        for agent in range(self.setting.agents):
-            write_observation(
-                ground, field, state, knowledge, table, agent, horizon,
-                self.windows[agent], self.numbers[agent], self.masks[agent],
-            )  # fmt: skip
+        seen = self.windows, self.numbers, self.masks
+        write_observations(*self.moment, self.played.table, self.setting.max_steps, *seen)
 
 
 def _prepared(instance: Instance) -> _Played:
@@ -219,7 +214,7 @@ class TransportEnv(TeamEnv[Observation, "Dict", "Discrete"]):
 
     **Observations**: ``{"window": uint8 (49, 49), "observation": float32, "action_mask": int8 (23,)}``: a window of the
     agent's chart with the agent in the middle and north as second axis, a row of numbers
-    (``array_features.write_observation``), and which actions the agent knows to be possible.
+    (``array_features.write_observations``), and which actions the agent knows to be possible.
 
     **Rewards**: all get the number of targets newly delivered.
 

@@ -192,18 +192,27 @@ def begin(agents: int, items: int, rooms: int) -> Knowledge:
 
 
 @compiled
-def look(ground: Ground, field: Field, eyes: Eyes, state: State, knowledge: Knowledge, agent: int, draws: F64) -> None:
-    """Let an agent look: what it sees goes into what it knows.
+def look(ground: Ground, field: Field, eyes: Eyes, state: State, knowledge: Knowledge, draws: F64) -> None:
+    """Let all agents look: what each sees goes into what it knows.
 
     Args:
         ground: The instance.
         field: The same for sight.
         eyes: How well agents perceive.
         state: The moment.
-        knowledge: What agents know; that of the agent is changed.
-        agent: Its number.
-        draws: (M + N,): numbers drawn from 0 to 1 for each item and agent; read only where ``eyes.miss`` is above 0.
+        knowledge: What agents know; changed.
+        draws: (N, M + N): numbers drawn from 0 to 1 for each agent, and each item and agent in its sight; read only
+            where ``eyes.miss`` is above 0.
     """
+    for agent in range(len(state.agents)):
+        _look_ahead(ground, field, eyes, state, knowledge, agent, draws[agent])
+
+
+@part
+def _look_ahead(
+    ground: Ground, field: Field, eyes: Eyes, state: State, knowledge: Knowledge, agent: int, draws: F64
+) -> None:
+    """Let an agent look."""
     knowledge.looks[0] += 1
     now = state.clock[0]
     _note_room(state, knowledge, agent, now)

@@ -154,7 +154,7 @@ class TransportWorld(FactsWorld[TransportDomain, Skill, Change]):
             {purpose: generator(seed, "transport", purpose, agent) for purpose in ("search", "luck", "eyes")}
             for agent in self._spec.agents
         ]
-        self._draws = np.ones(len(self.instance.items) + count)
+        self._draws = np.ones((count, len(self.instance.items) + count))
         self._trails: list[list[tuple[int, int]]] = [[] for _ in range(count)]
         self._delivered = self._count_delivered()
         self._look()
@@ -212,14 +212,15 @@ class TransportWorld(FactsWorld[TransportDomain, Skill, Change]):
 
     def _look(self) -> None:
         """Let all agents look."""
+        if self._eyes.miss:
+            for rngs, draws in zip(self._rngs, self._draws, strict=True):
+                rngs["eyes"].random(out=draws)
         ground, field, state, knowledge = self._moment
-        for number, rngs in enumerate(self._rngs):
-            if self._eyes.miss:
-                self._draws = rngs["eyes"].random(len(self._draws))
-            sight.look(ground, field, self._eyes, state, knowledge, number, self._draws)
+        sight.look(ground, field, self._eyes, state, knowledge, self._draws)
+        for number, trail in enumerate(self._trails):
             place = self._place(number)
-            if [place] != self._trails[number][-1:]:
-                self._trails[number].append(place)
+            if [place] != trail[-1:]:
+                trail.append(place)
 
     def count_ticks(self, change: Change) -> int:
         """Return the frames of a step."""

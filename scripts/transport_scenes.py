@@ -1,19 +1,24 @@
-"""What episodes are like in numbers: where their items lie, and how far it is on foot.
+"""Compare episodes of our own with the published ones: ``python scripts/transport_scenes.py DATA [SEEDS]``.
 
-The tables of the page on scenes are made of these functions.
+Prints the table of the page on scenes: where items lie, and how far it is on foot, in the published test set, in the
+training set, and in the four episodes of each of the first development seeds (100 of them, unless asked for).
 """
 
 from __future__ import annotations
 
 import heapq
 import math
+import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
+import numba
 import numpy as np
 import numpy.typing as npt
 
-from teamworld.worlds.kernel_compiler import compiled
+from teamworld.worlds.transport import official
+from teamworld.worlds.transport.generator import generate_instance
 from teamworld.worlds.transport.rasters import Mask, cell_of
 from teamworld.worlds.transport.scene import Instance, Pose, Rasters
 from teamworld.worlds.transport.starting_places import reached_from, walkable_floor
@@ -89,7 +94,7 @@ def walking_distances(is_free: Mask, rasters: Rasters, start: Pose) -> npt.NDArr
     return _spread(is_free, *cell_of(rasters, start.x, start.z)) * rasters.cell
 
 
-@compiled
+@numba.njit
 def _spread(is_free: Mask, start_i: int, start_j: int) -> npt.NDArray[np.float64]:
     """Return the distances from a cell in cells (Dijkstra); the border of the rasters is outside of the house."""
     distances = np.full(is_free.shape, np.inf)
@@ -120,3 +125,26 @@ def _distance(distances: npt.NDArray[np.float64], rasters: Rasters, x: float, z:
     gaps = np.hypot(i[:, None], j[None, :])
     near = distances[gaps <= NEAR].min()
     return float(near if np.isfinite(near) else distances[gaps <= 2 * NEAR].min())
+
+
+def main(data: Path, seeds: int) -> None:
+    """Print the table."""
+    published = [
+        [official.read_instance(data, split, number) for number in range(official.EPISODES)]
+        for split in ("test", "train")
+    ]
+    own = [
+        generate_instance(seed, task, capacity)
+        for seed in range(seeds)
+        for capacity in ("high", "low")
+        for task in ("food", "stuff")
+    ]
+    print("| | test set | training set | our own |\n| --- | --- | --- | --- |")
+    for measure, digits in ((lying_shares, 2), (mean_lengths, 1)):
+        columns = [measure(episodes) for episodes in (*published, own)]
+        for name in columns[0]:
+            print(f"| {name} | {' | '.join(f'{column[name]:.{digits}f}' for column in columns)} |")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 100)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import runpy
 from collections import Counter
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,7 +20,6 @@ from teamworld.worlds.transport.official import fingerprint
 from teamworld.worlds.transport.rasters import BODY, build_rasters, cell_of, is_near
 from teamworld.worlds.transport.scene import Capacity, Instance, Task
 from teamworld.worlds.transport.starting_places import reached_from, walkable_floor
-from tests.worlds.transport.statistics import lying_shares, mean_lengths
 
 TASKS: tuple[Task, ...] = ("food", "stuff")
 CAPACITIES: tuple[Capacity, ...] = ("high", "low")
@@ -31,7 +32,9 @@ instances = st.builds(
 )
 examples = settings(max_examples=25, deadline=None)
 
-#: What the published episodes are like: of the test set and of the training set (``statistics.lying_shares``).
+#: Measures what episodes are like.
+SCRIPT = Path(__file__).resolve().parents[3] / "scripts" / "transport_scenes.py"
+#: What the published episodes are like: those of the test set and those of the training set.
 PUBLISHED = {
     "targets on floor": (0.39, 0.36),
     "targets on tables": (0.38, 0.36),
@@ -150,10 +153,11 @@ def test_starts_are_on_the_grid_in_distinct_rooms(instance: Instance) -> None:
 @pytest.mark.heavy
 def test_own_episodes_are_like_the_published_ones() -> None:
     own = [generate_instance(seed, task, capacity) for seed in range(16) for capacity in CAPACITIES for task in TASKS]
-    measured = lying_shares(own)
+    script = runpy.run_path(str(SCRIPT))
+    measured: dict[str, float] = script["lying_shares"](own)
     for name, shares in PUBLISHED.items():
         assert min(shares) - 0.12 <= measured[name] <= max(shares) + 0.12, name
-    lengths = mean_lengths(own[::4])
+    lengths: dict[str, float] = script["mean_lengths"](own[::4])
     assert 9 <= lengths["from the bed to a target"] <= 15
     assert 7 <= lengths["from the first start to a target"] <= 12
     assert 80 <= lengths["square metres to walk on"] <= 120

@@ -104,6 +104,12 @@ def test_what_blocks_and_what_does_not() -> None:
     assert not made.is_blocked.flags.writeable
 
 
+def test_of_equally_high_pieces_the_first_owns_a_cell() -> None:
+    first, other = box(1.0, 1.0, 0.4, 0.4, 0, top=0.7), box(1.1, 1.0, 0.4, 0.4, 0, top=0.7)
+    made = rasters.build_rasters(plan(first, other))
+    assert [int(made.owner[rasters.cell_of(made, x, 1.0)]) for x in (0.91, 1.11, 1.28)] == [0, 0, 1]
+
+
 def test_outlines_in_either_direction_and_outside_of_the_rasters() -> None:
     piece = box(1.7, 1.2, 0.9, 0.4, 30, top=1.0)
     backwards = replace_corners(piece, tuple(reversed(piece.corners)))
@@ -155,6 +161,9 @@ def test_a_body_passes_where_it_just_fits() -> None:
     assert x[cell[0], 0] == pytest.approx(0.925)
     assert rasters.standing_room(room, made, 0.225)[cell], "what only touches is clear"
     assert not rasters.standing_room(room, made, 0.23)[cell]
+    beside_wall = rasters.cell_of(made, 0.92, 0.3)
+    assert rasters.standing_room(room, made, 1.13 - 0.925)[beside_wall]
+    assert not rasters.standing_room(room, made, 0.206)[beside_wall]
     assert z[0, cell[1]] == pytest.approx(1.025)
 
 

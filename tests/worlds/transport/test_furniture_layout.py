@@ -77,6 +77,11 @@ def test_corners_are_within_the_area(pieces: list[Piece]) -> None:
         model = MODELS[piece.model]
         sides = (math.dist(corners[0], corners[1]), math.dist(corners[1], corners[2]))
         assert sides == pytest.approx((model.width / 100, model.depth / 100), abs=0.002)
+        middle = ((corners[2][0] + corners[3][0]) / 2, (corners[2][1] + corners[3][1]) / 2)
+        ahead = math.radians(piece.yaw)
+        front = (piece.x + model.depth / 2 * math.sin(ahead), piece.z + model.depth / 2 * math.cos(ahead))
+        assert middle == pytest.approx((front[0] / 100, front[1] / 100), abs=0.002)
+        assert math.dist(corners[0], corners[2]) == pytest.approx(math.dist(corners[1], corners[3]), abs=0.003)
 
 
 def test_what_looks_along_its_yaw() -> None:

@@ -22,7 +22,7 @@ from teamworld.worlds.transport import navigation
 from teamworld.worlds.transport.navigation import Way
 from teamworld.worlds.transport.observe import BED, Known, Names
 from teamworld.worlds.transport.physics import BED_RANGE, GRASP_RANGE
-from teamworld.worlds.transport.sight import CHART, CHART_CELL, CHART_X, CHART_Z, FREE, NEVER, UNKNOWN, Moment
+from teamworld.worlds.transport.sight import CHART, CHART_CELL, CHART_X, CHART_Z, FREE, NEVER, UNKNOWN, WHOLE, Moment
 from teamworld.worlds.transport.state import (
     DROP,
     FAILURE,
@@ -180,7 +180,8 @@ class Skill:
         elif last in (GRASP, PUT, STAY) or (last == DROP and self.action.verb == "drop"):
             self.result = DONE
         elif last == LEFT and self._turned == TURNS:
-            moment.knowledge.rooms["looked"][self.number, self.names.room_numbers[first(self.action)]] = True
+            visit = moment.knowledge.rooms[self.number, self.names.room_numbers[first(self.action)]]
+            visit["looked"], visit["explored"] = True, WHOLE
             self.result = DONE
 
     # ---- walks

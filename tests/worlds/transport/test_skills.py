@@ -18,7 +18,7 @@ THINGS = (
     item(11, "apple", 2.0, 3.0), item(12, "banana", 2.6, 3.2), item(13, "bread", 6.0, 3.5), item(14, "bowl", 1.0, 3.0),
 )  # fmt: skip
 #: A target that nobody ever sees, in a cupboard: an episode without one is over.
-HIDDEN, CUPBOARD = item(99, "burger", 11.6, 3.7), box("cupboard", 11.6, 3.7, 0.6, 0.5, 1.9)
+HIDDEN, CUPBOARD = item(99, "burger", 7.6, 3.7), box("cupboard", 7.6, 3.7, 0.6, 0.5, 1.9)
 
 
 def act(here: TransportWorld, action: Action, agent: str = "Alice", most: int = 400) -> Outcome:

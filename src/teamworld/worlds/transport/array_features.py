@@ -61,8 +61,8 @@ THING: Final = (
 #: Actions: wait, move forward, turn left and right, put in, drop from the left and right hand, then grasp each row.
 PLAIN: Final = ("wait", "forward", "turn_left", "turn_right", "put_in", "drop_left", "drop_right")
 ACTIONS: Final = len(PLAIN) + ROWS
-#: Frames of waiting: those of a turn.
-WAIT_FRAMES: Final = 2
+#: Frames of waiting.
+WAIT_FRAMES: Final = 1
 
 
 def length(agents: int) -> int:
@@ -112,7 +112,7 @@ def make_primitive(table: Table, state: State, agent: int, action: int) -> Primi
         return Primitive(plain, hand=int(action == len(PLAIN) - 1), frames=WAIT_FRAMES)
     item = int(table.items[action - len(PLAIN)])
     if item == NOTHING:
-        return Primitive(STAY, frames=1)
+        return Primitive(STAY, frames=WAIT_FRAMES)
     return Primitive(GRASP, item, 0 if state.hands[agent, 0] == NOTHING else 1)
 
 

@@ -51,8 +51,9 @@ Observation = dict[str, npt.NDArray[np.uint8] | Floats | Mask]
 SEEDS: Final = 2**31
 #: Metres and counts that no number of an observation passes.
 FAR: Final = 1000.0
-#: Environments of a vector.
+#: Environments of a vector, and what they can return.
 MOST: Final = 4096
+OBSERVATIONS: Final = ("numbers", "window", "both", "none")
 _KEPT: Final = 64  # houses that are kept ready
 
 
@@ -126,7 +127,9 @@ class Episodes:
         self._look()
         delivered = int(state.items["delivered"].sum())
         is_done = delivered == len(self.played.targets)
-        return TeamStep(float(delivered - before), is_done, not is_done and state.clock[0] >= self.setting.max_steps)
+        return TeamStep(
+            float(delivered - before), is_done, not is_done and int(state.clock[0]) >= self.setting.max_steps
+        )
 
     def _look(self) -> None:
         if self.setting.eyes.miss:
@@ -208,7 +211,7 @@ class TransportEnv(TeamEnv[Observation, "Dict", "Discrete"]):
     action of any agent ends. Agents whose action still runs ignore what they are given, and say so: ``busy`` is 1 and
     the mask leaves them nothing but 0.
 
-    **Actions**: Discrete(23): 0 wait (2 frames), 1 move forward, 2 and 3 turn 15 degrees left and right, 4 put what one
+    **Actions**: Discrete(23): 0 wait (a frame), 1 move forward, 2 and 3 turn 15 degrees left and right, 4 put what one
     hand holds into the container in the other, 5 and 6 drop what the left and right hand hold, then grasp the thing
     of each of 16 rows.
 
@@ -312,6 +315,7 @@ def vector_env(
     rules: Rules = Rules(),  # noqa: B008 - a value that cannot change
     eyes: Eyes = Eyes(),  # noqa: B008
     max_steps: int | None = None,
+    observation: str = "numbers",
     copy: bool = True,
 ) -> TransportVectorEnv:
     """Make many transport environments with Gymnasium's vector interface.
@@ -324,14 +328,21 @@ def vector_env(
         rules: How bodies walk and hands work.
         eyes: How well agents perceive.
         max_steps: Frames after which an unfinished episode is truncated, 3000 if None.
+        observation: ``"numbers"``: float32 (E, n, L); ``"window"``: uint8 (E, n, 49, 49); ``"both"``: a dictionary of
+            these two by their names; ``"none"``: nothing, which saves the time of making it.
         copy: Whether returned observations are fresh arrays; else the next step overwrites them.
 
     Raises:
         UserError: If an argument cannot be used.
     """
+    if observation not in OBSERVATIONS:
+        raise UserError(f"observation must be one of {', '.join(OBSERVATIONS)}, got {brief(observation)}")
     setting = _setting(level, agents, data, rules, eyes, max_steps)
     return make_environments(
-        lambda number: TransportVectorEnv(setting, number, copy), num_envs, MOST, "another level or fewer agents"
+        lambda number: TransportVectorEnv(setting, number, observation, copy),
+        num_envs,
+        MOST,
+        "another observation or fewer agents",
     )
 
 
@@ -340,8 +351,7 @@ class TransportVectorEnv(TeamVectorEnv):
 
     **Actions**: integers of shape (E, n), see ``TransportEnv``; what is out of range waits.
 
-    **Observations**: ``{"window": uint8 (E, n, 49, 49), "observation": float32 (E, n, L), "action_mask": int8
-    (E, n, 23)}``.
+    **Observations**: see ``vector_env``.
 
     **Rewards, terminations, truncations**: shape (E,), float64 and bool. A team shares its reward.
 
@@ -352,23 +362,24 @@ class TransportVectorEnv(TeamVectorEnv):
     plays after ``reset(seed=s + e)``, ``reset()``, ``reset()``, ... Without any seed s is 0. A list gives one seed
     for each environment.
 
-    **Infos**: ``{"frames": (E,) int64}``: frames of the step.
+    **Infos**: ``{"frames": (E,) int64}``: frames of the step; with observations also ``{"action_mask": (E, n, 23)
+    int8}``.
     """
 
     metadata: ClassVar[dict[str, Any]] = vector_metadata("transport_v0")
 
-    def __init__(self, setting: Setting, num_envs: int, copy: bool) -> None:
+    def __init__(self, setting: Setting, num_envs: int, observation: str, copy: bool) -> None:
         """Use ``vector_env``."""
         super().__init__(num_envs, setting.agents, copy)
         self._episodes = [Episodes(setting) for _ in range(num_envs)]
         self._finished = np.zeros(num_envs, np.bool_)
-        self._seen: dict[str, npt.NDArray[Any]] = {
-            "window": np.zeros((num_envs, setting.agents, WINDOW, WINDOW), np.uint8),
-            "observation": np.zeros((num_envs, setting.agents, length(setting.agents)), np.float32),
-            "action_mask": np.zeros((num_envs, setting.agents, ACTIONS), np.int8),
-        }
+        self._observation = observation
+        self._windows = np.zeros((num_envs, setting.agents, WINDOW, WINDOW), np.uint8)
+        self._numbers = np.zeros((num_envs, setting.agents, length(setting.agents)), np.float32)
+        self._masks = np.zeros((num_envs, setting.agents, ACTIONS), np.int8)
         for env, episodes in enumerate(self._episodes):
-            episodes.windows, episodes.numbers, episodes.masks = (part[env] for part in self._seen.values())
+            episodes.windows, episodes.numbers = self._windows[env], self._numbers[env]
+            episodes.masks = self._masks[env]
 
     def _seed(self, env: int, seed: int) -> None:
         self._episodes[env].seed(seed)
@@ -404,25 +415,38 @@ class TransportVectorEnv(TeamVectorEnv):
         return self._observe(), reward, terminated, truncated, self._infos()
 
     def _observe(self) -> Observations:
+        if self._observation == "none":
+            return None
         for episodes in self._episodes:
             episodes.observe()
-        seen: Any = {name: part.copy() if self._copy else part for name, part in self._seen.items()}
-        return seen  # type: ignore[no-any-return]  # a dictionary of arrays, which the base does not foresee
+        if self._observation == "both":
+            both: Any = {"numbers": self._given(self._numbers), "window": self._given(self._windows)}
+            return both  # type: ignore[no-any-return]  # a dictionary, which the base does not foresee
+        return self._given(self._numbers if self._observation == "numbers" else self._windows)
+
+    def _given(self, part: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return an array to hand out: a copy, or a view that cannot be written."""
+        if self._copy:
+            return part.copy()
+        view = part.view()
+        view.flags.writeable = False
+        return view
 
     def _infos(self) -> Info:
-        return {"frames": np.array([episodes.frames for episodes in self._episodes], np.int64)}
+        infos: Info = {"frames": np.array([episodes.frames for episodes in self._episodes], np.int64)}
+        return infos if self._observation == "none" else infos | {"action_mask": self._given(self._masks)}
 
     def _team_action_space(self) -> Space[Any]:
         space: Space[Any] = spaces().MultiDiscrete([ACTIONS] * self.num_agents)
         return space
 
     def _team_observation_space(self) -> Space[Any]:
+        if self._observation == "none":
+            raise UserError("there are no observations: make the environment with observation='numbers' or 'window'")
         box, agents = spaces().Box, self.num_agents
-        space: Space[Any] = spaces().Dict(
-            {
-                "window": box(0, SELF_HERE, (agents, WINDOW, WINDOW), np.uint8),
-                "observation": box(-FAR, FAR, (agents, length(agents)), np.float32),
-                "action_mask": box(0, 1, (agents, ACTIONS), np.int8),
-            }
-        )
+        parts = {
+            "numbers": box(-FAR, FAR, (agents, length(agents)), np.float32),
+            "window": box(0, SELF_HERE, (agents, WINDOW, WINDOW), np.uint8),
+        }
+        space: Space[Any] = spaces().Dict(parts) if self._observation == "both" else parts[self._observation]
         return space

@@ -104,7 +104,7 @@ def list_schemas(names: Names, known: Known) -> tuple[ActionSchema, ...]:
             Action("deliver"),
         ),
         ActionSchema("drop", (thing,), "Drop a thing half a metre ahead of you.", "You hold it."),
-        ActionSchema("wait", (), f"Do nothing for up to {PULSE} frames: until anybody's action ends.", example=WAIT),
+        ActionSchema("wait", (), f"Do nothing for up to {PULSE} steps: until anybody's action ends.", example=WAIT),
         *(schema for schema in COMMON_SCHEMAS if schema.verb == "talk"),
     )  # fmt: skip
 

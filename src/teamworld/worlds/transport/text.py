@@ -31,7 +31,7 @@ def tell_task(wants: Wants, horizon: int) -> str:
     things = listed([count(wanted.number, wanted.kind) for wanted in wants.wanted])
     whole = sum(wanted.number for wanted in wants.wanted)
     return (
-        f"Bring {things} to {plain(BED)} within {horizon} frames, and as soon as you can. Each of the {whole} counts 1 "
+        f"Bring {things} to {plain(BED)} within {horizon} steps, and as soon as you can. Each of the {whole} counts 1 "
         f"point, at once and for good, when it comes within {BED_RANGE:g} m of the bed in the bedroom: lying, in hands "
         "or in a container. Containers help to carry; they count nothing. The episode ends when all are delivered."
     )
@@ -44,13 +44,13 @@ def tell_rules(wants: Wants, rules: Rules, eyes: Eyes, beliefs: TransportBeliefs
     steal = " It can be taken out of another agent's hands." if rules.can_steal else ""
     spill = f"; with probability {rules.put_failure:g} it falls beside it" if rules.put_failure else ""
     parts = [
-        "Time counts in frames. A turn by "
+        "Time counts in steps, which are frames of the simulator. A turn by "
         f"{TURN:g} degrees takes {TURN_FRAMES}, a move forward of up to 0.44 m 2 to 9: a walk gets stuck at furniture "
         "and goes on in bits. An action lasts until it is done or fails, unless you start another one; after a failed "
         "one comes the next of your plan, if any.",
         f"You have two hands, for one target or container each. Fetching grasps from up to {GRASP_RANGE:g} m and at "
         f"any height.{steal} Putting a target into the container in your other hand takes {rules.put_frames} "
-        f"frames{spill}. A container takes {CAPACITY}. Dropping takes {DROP_FRAMES} frames a hand; what is in a "
+        f"steps{spill}. A container takes {CAPACITY}. Dropping takes {DROP_FRAMES} steps a hand; what is in a "
         f"container stays in it. Deliver drops at {BED_NEAR:g} m from the bed.",
         _tell_sight(eyes, team),
     ]
@@ -71,10 +71,10 @@ def _tell_sight(eyes: Eyes, team: bool) -> str:
     return (
         "You see what is ahead of you within 45 degrees to either side and is not hidden by walls or furniture: "
         f"things {far}{others}. You look after every move, turn and grasp of anybody; floor nearer than 1.35 m is "
-        f"below your picture. explore makes {TURNS} turns within {MIDDLE_NEAR:g} m of the middle of a room, or where you get "
-        f"stuck. A room counts as explored after that, or once {_WHOLE} of it was seen, and as explored in part from "
-        f"{_PART} on or once you have been there; shares seen are told in steps of 10 %. Coming into a room shows what "
-        f"is there with probability {GLANCE:g}, exploring it all.{noise}{moved}"
+        f"below your picture. explore makes {TURNS} turns within {MIDDLE_NEAR:g} m of the middle of a room, or where "
+        f"you get stuck. A room counts as explored after that, or once {_WHOLE} of it was seen, and as explored in "
+        f"part from {_PART} on or once you have been there; shares seen are told in steps of 10 %. Coming into a room "
+        f"shows what is there with probability {GLANCE:g}, exploring it all.{noise}{moved}"
     )
 
 
@@ -84,7 +84,7 @@ def _tell_ways(wants: Wants) -> str:
         f"Places are (x, z) in centimetres; middles of the rooms: {middles}. A place in a corridor belongs to the "
         f"nearest room. A walk is estimated as the straight line, less {FETCH_NEAR:g} m for a thing, {BED_NEAR:g} m "
         f"for the bed, {MIDDLE_NEAR:g} m to explore and half a room's width to go there, times {DETOUR:g} for detours, "
-        f"at {FRAMES_PER_METRE} frames a metre; a grasp is {GRASP_FRAMES} more, looking around {TURNS * TURN_FRAMES}, a "
+        f"at {FRAMES_PER_METRE} steps a metre; a grasp is {GRASP_FRAMES} more, looking around {TURNS * TURN_FRAMES}, a "
         f"search {SEARCH_STEPS * TURN_FRAMES}, a wait {PULSE} at most. Who does something else than waiting is asked "
         "again when it ends."
     )
@@ -127,7 +127,7 @@ def tell_goal(
         known: What is known.
         agent: For whom.
         wants: All that is wanted.
-        ways: Returns for a target the estimated frames until the agent holds it, and from there until it is delivered,
+        ways: Returns for a target the estimated steps until the agent holds it, and from there until it is delivered,
             None where the bed was not found yet.
     """
     if goal.state == "done":
@@ -143,7 +143,7 @@ def tell_goal(
         if serves == goal.id:
             take, bring = ways(thing)
             then = "" if bring is None else f", then {bring} to deliver it"
-            parts.append(f"{plain(thing)} in {plain(known.room[thing])}: about {count(take, 'frame')} to take it{then}")
+            parts.append(f"{plain(thing)} in {plain(known.room[thing])}: about {count(take, 'step')} to take it{then}")
     stored = [t for t, box in known.inside.items() if wants.goal_of(t) == goal.id and box in known.room]
     parts += [f"{plain(t)} in {plain(known.inside[t])}" for t in stored if t not in known.delivered]
     hidden = wants.unfound(known).get(goal.id, 0)
@@ -162,15 +162,15 @@ def describe(
 
     Args:
         agent: Whose situation it is.
-        t: Frames gone.
-        facts: What the agent knows, with the frame of last sight of what it does not perceive now.
+        t: Steps gone.
+        facts: What the agent knows, with the step of last sight of what it does not perceive now.
         known: The same in the form of rules.
         wants: What is to be delivered.
-        walk: Returns the estimated frames until the agent is in a room, or has something in reach.
+        walk: Returns the estimated steps until the agent is in a room, or has something in reach.
     """
     scene = _Scene(agent, t, facts, known, wants, walk)
     yield f"You are {agent}{scene.where(agent)}. {scene.held(agent)}."
-    yield "After each place: the estimated frames of your walk there."
+    yield "After each place: the estimated steps of your walk there."
     for room in known.rooms:
         yield from scene.room(room)
     if rest := [entity for entity in scene.entities if scene.room_of(entity) not in known.rooms]:
@@ -225,7 +225,7 @@ class _Scene:
         age, held = self._ages.of(who, "AT", "POSITION"), self._list(self._known.hands[who]) or "nothing"
         if not age:
             return f"{who}:{self.where(who)}, holding {held}."
-        return f"{who}, seen {ago(age).replace('step', 'frame')}:{self.where(who)}; held {held} then."
+        return f"{who}, seen {ago(age)}:{self.where(who)}; held {held} then."
 
     def room(self, room: Entity) -> Iterator[str]:
         """Yield what is known of a room: how well it was looked at, what is there."""
@@ -233,7 +233,7 @@ class _Scene:
         explored = {"all": "explored", "part": "explored in part"}.get(known.explored.get(room, ""), "not explored")
         share = f", {known.shares[room]} % seen" if known.shares.get(room) and explored != "explored" else ""
         here = known.at.get(self._agent) == room
-        way = "you are here" if here else count(self._walk(room), "frame")
+        way = "you are here" if here else count(self._walk(room), "step")
         yield f"{plain(room)} ({way}): {explored}{share}."
         inside = [entity for entity in self.entities if self.room_of(entity) == room]
         for words, is_own in _GROUPS.items():
@@ -242,13 +242,13 @@ class _Scene:
                 yield f"- {words}: {', '.join(map(self.entity, entities))}."
 
     def entity(self, entity: Entity) -> str:
-        """Return what is known of something: where it lies, frames to it, its age."""
+        """Return what is known of something: where it lies, steps to it, its age."""
         known = self._known
         if entity in known.inside:
             return f"{plain(entity)} in {plain(known.inside[entity])}"
         at = f" {_spot(known.points[entity])}" if entity in known.points else ""
         age = self._ages.of(entity, "IN", "POSITION")
-        seen = f" (seen {ago(age).replace('step', 'frame')})" if age else ""
+        seen = f" (seen {ago(age)})" if age else ""
         return f"{self._with_contents(entity)}{at} {self._walk(entity)}{seen}"
 
 

@@ -103,6 +103,12 @@ def put_agent(at: Moment, agent: int, x: float, z: float, yaw: float = 0.0) -> N
     body["room"] = min(ROOMS, key=lambda room: room.box.distance(x, z)).number
 
 
+def give(at: Moment, agent: int, hand: int, thing: int) -> None:
+    """Put a thing into a hand."""
+    at.state.hands[agent, hand] = thing
+    at.state.items["holder"][thing] = agent
+
+
 def world(instance: Instance, horizon: int = 3000, **options: object) -> TransportWorld:
     """Return a world of an instance."""
     chosen = TransportOptions(agents=len(instance.starts), **options)  # type: ignore[arg-type]

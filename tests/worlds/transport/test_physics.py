@@ -39,7 +39,7 @@ from teamworld.worlds.transport.state import (
     Primitive,
     Rules,
 )
-from tests.worlds.transport.houses import box, do, house, item, moment, put_agent
+from tests.worlds.transport.houses import box, do, give, house, item, moment, put_agent
 from tests.worlds.transport.slow_physics import SlowHouse
 
 DONE = SUCCESS, OK
@@ -47,11 +47,6 @@ DONE = SUCCESS, OK
 
 def at(here: Moment, agent: int = 0) -> tuple[float, float]:
     return float(here.state.agents["x"][agent]), float(here.state.agents["z"][agent])
-
-
-def give(here: Moment, agent: int, hand: int, thing: int) -> None:
-    here.state.hands[agent, hand] = thing
-    here.state.items["holder"][thing] = agent
 
 
 # ---- frames

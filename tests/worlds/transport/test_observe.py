@@ -15,7 +15,7 @@ LIVING, KITCHEN, BEDROOM = Entity("livingroom", 1000), Entity("kitchen", 2000), 
 APPLE, BANANA, BREAD, BOWL = Entity("apple", 11), Entity("banana", 12), Entity("bread", 13), Entity("bowl", 14)
 THINGS = (
     item(11, "apple", 2.0, 3.0), item(12, "banana", 2.6, 3.2), item(13, "bread", 6.0, 3.5), item(14, "bowl", 1.0, 3.0),
-    item(15, "pen", 2.0, 3.2),
+    item(15, "pen", 2.0, 3.2), item(16, "burger", 7.8, 0.2),
 )  # fmt: skip
 
 

@@ -53,7 +53,7 @@ def make_plans(
     for agent in (agent for agent in views if agent not in running):
         view = views[agent]
         options = [option for option in list_options(agent, facts) if view.check(option.action).ok]
-        best = _best(agent, options, wants, known, taken, going, view.steps_left)
+        best = choose(agent, options, wants, known, taken, going, view.steps_left)
         chosen[agent] = Plan((best.action,), best.goal)
         taken.append(best.action)
         if kind := _fetched(best.action):
@@ -67,7 +67,7 @@ def _fetched(action: Action) -> str:
     return thing.kind if isinstance(thing, Entity) else ""
 
 
-def _best(
+def choose(
     agent: AgentId,
     options: Sequence[Option],
     wants: Wants,

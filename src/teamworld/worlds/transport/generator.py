@@ -16,8 +16,8 @@ from teamworld.errors import UserError, brief
 from teamworld.seeding import generator
 from teamworld.worlds.transport.furniture_layout import furnish
 from teamworld.worlds.transport.house_plan import WALL_HEIGHT, Blocked, House, draw_house
-from teamworld.worlds.transport.placement import Laid, as_items, lay_out
-from teamworld.worlds.transport.rasters import Frame, Mask, build_rasters, cell_of, connected, is_near, standing_room
+from teamworld.worlds.transport.placement import NEAR_ITEM, Laid, as_items, lay_out
+from teamworld.worlds.transport.rasters import Mask, build_rasters, cell_of, connected, is_near, standing_room
 from teamworld.worlds.transport.scene import Bed, Capacity, FloorPlan, Instance, Pose, Rasters, Rect, Room, Task
 from teamworld.worlds.transport.starting_places import draw_starts, reached_from, walkable_floor
 
@@ -29,8 +29,8 @@ TEST: Final = range(10_000, 20_000)
 MOST_AGENTS: Final = 4
 #: Radius of the body for which all rooms are joined: half of the front probe, metres.
 PROBE: Final = 0.32
-#: Metres within which one can come to every item and to the bed: where the benchmark's planner stops walking.
-NEAR_ITEM, NEAR_BED = 1.0, 1.5
+#: Metres within which one can come to the bed: where the benchmark's planner stops walking.
+NEAR_BED: Final = 1.5
 #: The first of the numbers that name items; those of rooms begin at 1000.
 FIRST_ID: Final = 101
 _ATTEMPTS: Final = 500
@@ -42,6 +42,8 @@ class _Built(NamedTuple):
     plan: FloorPlan
     rasters: Rasters
     bed: Bed
+    is_reached: Mask
+    """(I, J): where one can walk while nothing lies there."""
 
 
 class _Filled(NamedTuple):
@@ -98,23 +100,24 @@ def _build(seed: int) -> _Built:
             continue
         rasters, bed = build_rasters(plan), _bed(plan)
         if _is_walkable(house, plan, rasters, bed):
-            return _Built(plan, rasters, bed)
+            is_reached = connected(standing_room(plan, rasters), _gap_cells(house, rasters)[0])
+            return _Built(plan, rasters, bed, is_reached)
     raise RuntimeError(f"no house for seed {seed} in {_ATTEMPTS} tries")
 
 
 @lru_cache(maxsize=8)
 def _fill(seed: int, capacity: Capacity) -> _Filled:
     """Return the items and starts of a house, all within reach of all starts."""
-    plan, rasters, bed = _build(seed)
+    house = _build(seed)
     for attempt in range(_ATTEMPTS):
         rng = generator(seed, "transport", "items", capacity, attempt)
         try:
-            laid = lay_out(plan, rasters, capacity, rng)
+            laid = lay_out(house.plan, house.rasters, house.is_reached, capacity, rng)
         except Blocked:
             continue
         # So that ids tell nothing of where things lie.
         ids = tuple(FIRST_ID + int(place) for place in rng.permutation(len(laid)))
-        starts = _starts(plan, rasters, bed, laid, rng)
+        starts = _starts(house, laid, rng)
         if starts is not None:
             return _Filled(laid, ids, starts)
     raise RuntimeError(f"no items for seed {seed}, {capacity} in {_ATTEMPTS} tries")
@@ -146,32 +149,36 @@ def _bed(plan: FloorPlan) -> Bed:
 
 def _is_walkable(house: House, plan: FloorPlan, rasters: Rasters, bed: Bed) -> bool:
     """Whether one comes through all openings with some room to spare, and to the bed from within its room."""
-    is_free = standing_room(plan, rasters, PROBE)
-    gaps = [cell_of(rasters, *opening.area.meters.center) for opening in house.openings]
-    is_reached = connected(is_free, gaps[0])
+    gaps = _gap_cells(house, rasters)
+    is_reached = connected(standing_room(plan, rasters, PROBE), gaps[0])
     return all(is_reached[gap] for gap in gaps) and _comes_to_bed(plan, rasters, is_reached, bed)
 
 
+def _gap_cells(house: House, rasters: Rasters) -> list[tuple[int, int]]:
+    """Return the cells in the middle of all openings."""
+    return [cell_of(rasters, *opening.area.meters.center) for opening in house.openings]
+
+
 def _comes_to_bed(plan: FloorPlan, rasters: Rasters, is_reached: Mask, bed: Bed) -> bool:
-    x, z = Frame(rasters.x0, rasters.z0, rasters.is_blocked.shape).centers
     box = plan.rooms[bed.room].box
-    is_inside = (box.x0 <= x) & (x <= box.x1) & (box.z0 <= z) & (z <= box.z1)
+    (i0, j0), (i1, j1) = cell_of(rasters, box.x0, box.z0), cell_of(rasters, box.x1, box.z1)
+    is_inside = np.zeros_like(is_reached)
+    is_inside[i0:i1, j0:j1] = True
     return is_near(is_reached & is_inside, rasters, bed.x, bed.z, NEAR_BED)
 
 
-def _starts(
-    plan: FloorPlan, rasters: Rasters, bed: Bed, laid: list[Laid], rng: np.random.Generator
-) -> tuple[Pose, ...] | None:
-    """Draw starts from which all items and the bed can be reached; None if there are none.
+def _starts(house: _Built, laid: list[Laid], rng: np.random.Generator) -> tuple[Pose, ...] | None:
+    """Draw starts from which all items and the bed can be reached; None if what lies there is in the way.
 
     Whatever the task, so that the same starts serve both: everything solid on the floor is in the way.
     """
+    plan, rasters = house.plan, house.rasters
     solid = as_items(laid, plan, "food", range(len(laid))) + as_items(laid, plan, "stuff", range(len(laid)))
     is_free = walkable_floor(plan, rasters, solid)
-    starts = draw_starts(plan, rasters, is_free, (), MOST_AGENTS, rng)
+    starts = draw_starts(plan, rasters, is_free & house.is_reached, (), MOST_AGENTS, rng)
     if starts is None:
         return None
     is_reached = reached_from(rasters, is_free, starts[0])
     can_start = all(is_reached[cell_of(rasters, start.x, start.z)] for start in starts)
     can_take = all(is_near(is_reached, rasters, thing.x, thing.z, NEAR_ITEM) for thing in laid)
-    return starts if can_start and can_take and _comes_to_bed(plan, rasters, is_reached, bed) else None
+    return starts if can_start and can_take and _comes_to_bed(plan, rasters, is_reached, house.bed) else None

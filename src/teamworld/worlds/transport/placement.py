@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from teamworld.worlds.transport.house_plan import Blocked
-from teamworld.worlds.transport.rasters import Mask, cell_of, standing_room
+from teamworld.worlds.transport.rasters import Mask, cell_of, is_near, standing_room
 from teamworld.worlds.transport.scene import (
     CONTAINERS,
     TARGETS,
@@ -47,6 +47,8 @@ CONTAINER_ROOMS: Final[Mapping[Task, tuple[RoomKind, RoomKind]]] = {
 }
 #: Metres that floor keeps free around a target and around a container.
 CLEARANCES: Final[Mapping[str, float]] = {"target": 0.5, "container": 0.65}
+#: Metres within which one can come to every item: where the benchmark's planner stops walking.
+NEAR_ITEM: Final = 1.0
 #: Metres between the cells that may hold something.
 FLOOR_GRID: Final = 0.25
 #: Along each side of a top, where things may lie: between which shares of its length.
@@ -129,22 +131,33 @@ class Laid(NamedTuple):
     room: int
 
 
-def lay_out(plan: FloorPlan, rasters: Rasters, capacity: Capacity, rng: np.random.Generator) -> list[Laid]:
+def lay_out(
+    plan: FloorPlan, rasters: Rasters, is_reached: Mask, capacity: Capacity, rng: np.random.Generator
+) -> list[Laid]:
     """Draw all items of a house: ten targets and the containers of both tasks.
 
     Args:
         plan: The house.
         rasters: Its rasters.
+        is_reached: (I, J): where one can walk; all items lie within ``NEAR_ITEM`` of it.
         capacity: Whether there are many containers or few.
         rng: Decides everything.
 
     Raises:
         Blocked: The floor has no place for all.
     """
-    layout = _Layout(plan, rasters, capacity, rng)
+    layout = _Layout(plan, rasters, is_reached, capacity, rng)
     layout.fill_furniture()
     layout.fill_floor()
     return layout.laid
+
+
+def _point(piece: Furniture, across: float, along: float) -> tuple[float, float]:
+    """Return the point (x, z) of a top that lies so far along its two sides, as shares of their lengths."""
+    (x0, z0), (x1, z1), _, (x3, z3) = piece.corners
+    x = x0 + across * (x1 - x0) + along * (x3 - x0)
+    z = z0 + across * (z1 - z0) + along * (z3 - z0)
+    return round(x, 4), round(z, 4)
 
 
 def as_items(laid: Sequence[Laid], plan: FloorPlan, task: Task, ids: Sequence[int]) -> tuple[Item, ...]:
@@ -179,6 +192,7 @@ class _Layout:
 
     plan: FloorPlan
     rasters: Rasters
+    is_reached: Mask
     capacity: Capacity
     rng: np.random.Generator
     laid: list[Laid] = field(default_factory=list)
@@ -207,8 +221,7 @@ class _Layout:
         """Lay targets on furniture in random order: one or two on a table, one at most on a chair or sofa."""
         for index in self.rng.permutation(len(self.plan.furniture)):
             piece = self.plan.furniture[index]
-            room = self.plan.room_at(piece.x, piece.z)
-            family = ON_FURNITURE.get((room.kind, piece.category))
+            family = ON_FURNITURE.get((self.plan.room_at(piece.x, piece.z).kind, piece.category))
             if family is None:
                 continue
             count = int(self.rng.choice(_COUNTS[piece.category]))
@@ -216,16 +229,11 @@ class _Layout:
             for spot in spots:
                 if self._families[family] < FAMILY_LIMITS[0]:
                     name = family.names[self.rng.integers(len(family.names))]
-                    x, z = self._spot(piece, int(spot))
-                    self._lay(Laid(name, family.task, False, x, z, 0.0, int(index), room.number))
-
-    def _spot(self, piece: Furniture, spot: int) -> tuple[float, float]:
-        """Draw a point of a top near one of its four corners."""
-        across, along = (self.rng.uniform(*_SPOTS[side]) for side in (spot % 2, spot // 2))
-        (x0, z0), (x1, z1), _, (x3, z3) = piece.corners
-        x = x0 + across * (x1 - x0) + along * (x3 - x0)
-        z = z0 + across * (z1 - z0) + along * (z3 - z0)
-        return round(x, 4), round(z, 4)
+                    shares = (self.rng.uniform(*_SPOTS[side]) for side in (spot % 2, spot // 2))
+                    x, z = _point(piece, *shares)
+                    if is_near(self.is_reached, self.rasters, x, z, NEAR_ITEM):
+                        room = self.plan.room_at(x, z)
+                        self._lay(Laid(name, family.task, False, x, z, 0.0, int(index), room.number))
 
     def fill_floor(self) -> None:
         """Lay things on the floor, each kind as likely as the others, until there are enough.
@@ -246,9 +254,9 @@ class _Layout:
         raise Blocked("no floor for all items")
 
     def _cells(self) -> list[tuple[Room, float, float]]:
-        """Return the points of the grid in rooms whose floor may hold things, with ``CLEARANCES`` of a target free."""
+        """Return the points of the grid in rooms whose floor may hold things, that can be reached."""
         self._free: dict[bool, Mask] = {
-            is_container: standing_room(self.plan, self.rasters, CLEARANCES[kind])
+            is_container: self.is_reached & standing_room(self.plan, self.rasters, CLEARANCES[kind])
             for is_container, kind in ((False, "target"), (True, "container"))
         }
         x0, z0 = self.plan.bounds[:2]

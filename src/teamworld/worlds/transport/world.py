@@ -7,6 +7,7 @@ A step of this world takes as many frames as pass until an action ends or an age
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -35,7 +36,7 @@ from teamworld.worlds.transport.official import fingerprint
 from teamworld.worlds.transport.scene import Instance, Item
 from teamworld.worlds.transport.sight import Eyes, Moment
 from teamworld.worlds.transport.skills import EXPLANATIONS, PULSE, Skill
-from teamworld.worlds.transport.state import FRAMES, NOBODY, NONE, NOTHING, PRIMITIVES, TEAM, Rules
+from teamworld.worlds.transport.state import FRAMES, NOBODY, NONE, NOTHING, PRIMITIVES, TEAM, Flags, Rules
 from teamworld.worlds.transport.text import tell_rules, tell_task
 
 SUMMARY = "find things in a house and bring them to the bed, in hands and containers (the TDW-MAT benchmark)"
@@ -156,7 +157,8 @@ class TransportWorld(FactsWorld[TransportDomain, Skill, Change]):
         ]
         self._draws = np.ones((count, len(self.instance.items) + count))
         self._trails: list[list[tuple[int, int]]] = [[] for _ in range(count)]
-        self._delivered = self._count_delivered()
+        self._delivered = state.items["delivered"].copy()
+        self._bearers = np.full(len(self.instance.items), NOBODY)
         self._look()
 
     def make_skill(self, agent: AgentId, action: Action) -> Skill:
@@ -189,6 +191,7 @@ class TransportWorld(FactsWorld[TransportDomain, Skill, Change]):
             verbs = state.agents["verb"].tolist()
             spent = physics.run(self._ground, self._rules, state, 1 if is_over else most - frames)
             frames += spent
+            self._note_bearers()
             for agent, verb in zip(team, verbs, strict=True):
                 done[agent] += [PRIMITIVES[verb] if verb != NONE else "wait"] * spent
             self._look()
@@ -256,40 +259,33 @@ class TransportWorld(FactsWorld[TransportDomain, Skill, Change]):
 
     def conclude(self, change: Change) -> StepResult:
         """Return progress and score."""
-        items = self._moment.state.items
-        before, self._delivered = self._delivered, self._count_delivered()
-        reward = float(sum(self._delivered.values()) - sum(before.values()))
-        score = {"reward": reward, "delivered": float(items["delivered"].sum())}
-        score["released"] = float(items["released"].sum())
+        before, self._delivered = self._delivered, self._moment.state.items["delivered"].copy()
+        score = {"reward": float(self._delivered.sum() - before.sum()), "delivered": float(self._delivered.sum())}
+        score["released"] = float(self._moment.state.items["released"].sum())
         return StepResult(change.frames, {}, tuple(self._list_events(before)), score=score)
 
     def is_complete(self) -> bool:
         """Return whether all targets are delivered."""
         return bool(self._moment.state.items["delivered"][self._names.target_numbers].all())
 
-    def _count_delivered(self) -> dict[str, int]:
-        """Return how many targets of each kind are delivered."""
-        delivered, counts = self._moment.state.items["delivered"], dict.fromkeys(self.instance.goals, 0)
-        for number in self._names.target_numbers:
-            counts[self.instance.items[number].name] += int(delivered[number])
-        return counts
-
-    def _list_events(self, before: Mapping[str, int]) -> Iterator[GoalEvent]:
-        """Yield progress as shares of each goal, and what was done; those who hold, or have just dropped, took part."""
-        state, team = self._moment.state, self._spec.agents
-        carriers = {agent: set[str]() for agent in team}
-        for number in self._names.target_numbers:
-            item = state.items[number]
-            outer = number if item["inside"] == NOTHING else int(item["inside"])
-            holder = int(state.items["holder"][outer])
-            if holder != NOBODY:
-                carriers[team[holder]].add(self.instance.items[number].name)
+    def _list_events(self, before: Flags) -> Iterator[GoalEvent]:
+        """Yield progress as shares of each goal, and what was done; those who carried the targets took part."""
+        now, items = self._moment.state.items["delivered"], self.instance.items
         for wanted in self._domain.wants.wanted:
-            gained = self._delivered[wanted.kind] - before[wanted.kind]
-            if gained:
-                who = tuple(agent for agent in team if wanted.kind in carriers[agent])
-                left = wanted.number - before[wanted.kind]
-                yield from list_progress(wanted.id, left, left - gained, wanted.number, who)
+            numbers = [number for number in self._names.target_numbers if items[number].name == wanted.kind]
+            fresh = [number for number in numbers if now[number] and not before[number]]
+            if fresh:
+                carriers = {int(self._bearers[number]) for number in fresh}
+                who = tuple(agent for number, agent in enumerate(self._spec.agents) if number in carriers)
+                left = wanted.number - int(before[numbers].sum())
+                yield from list_progress(wanted.id, left, left - len(fresh), wanted.number, who)
+
+    def _note_bearers(self) -> None:
+        """Note who carries each thing, in a container or not; of what lies about, who carried it last."""
+        items = self._moment.state.items
+        outer = np.where(items["inside"] == NOTHING, np.arange(len(items)), items["inside"])
+        holder = items["holder"][outer]
+        self._bearers = np.where(holder == NOBODY, self._bearers, holder)
 
     # ---- what agents know, and what is true
 
@@ -306,8 +302,10 @@ class TransportWorld(FactsWorld[TransportDomain, Skill, Change]):
 
     def goals(self) -> Sequence[Goal]:
         """Return all goals as they stand: what has been by the bed is delivered, wherever it is now."""
+        items = self.instance.items
+        done = Counter(items[number].name for number in self._names.target_numbers if self._delivered[number])
         wants = self._domain.wants
-        return [wants.goal(wanted, wanted.number - self._delivered[wanted.kind]) for wanted in wants.wanted]
+        return [wants.goal(wanted, wanted.number - done[wanted.kind]) for wanted in wants.wanted]
 
     def truth(self) -> Facts:
         """Return all that is true now; what somebody has seen of a room counts as seen."""

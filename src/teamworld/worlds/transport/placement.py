@@ -4,8 +4,8 @@ Targets of both tasks lie on tables, chairs and sofas first, then on the floor; 
 or two. Bedrooms and corridors get nothing.
 
 The benchmark's generator lets the cells that it draws decide in which rooms containers lie. Its published training
-episodes show more order than that: where they lie in two rooms, these are of two kinds, a kitchen or office and a living
-room; where they lie in one, it is of either kind about as often. The rooms of containers are drawn that way here.
+episodes show more order than that: where they lie in two rooms, these are of two kinds, a kitchen or office and a
+living room; where they lie in one, it is of either kind about as often. The rooms of containers are drawn that way.
 """
 
 from __future__ import annotations

@@ -269,4 +269,4 @@ def rest_height(furniture: Furniture | None) -> float:
     """
     if furniture is None:
         return 0.0
-    return furniture.top * SEAT if furniture.category in ("chair", "sofa") else furniture.top
+    return round(furniture.top * SEAT, 4) if furniture.category in ("chair", "sofa") else furniture.top

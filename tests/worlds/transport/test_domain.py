@@ -78,7 +78,7 @@ def test_options_with_empty_hands() -> None:
         "go(<kitchen>(2000))": None,
         "go(<bedroom>(3000))": None,
         "explore(<livingroom>(1000))": None,
-        "search()": None,
+        "search(anything)": None,
         "wait()": None,
     }
 
@@ -116,7 +116,7 @@ def test_what_teammates_in_sight_carry_is_not_fetched_twice() -> None:
 
 def test_nothing_is_looked_for_once_all_is_found() -> None:
     rest = ("<bread>(13) IN <kitchen>(2000)", "<apple>(16) IN <kitchen>(2000)")
-    assert "search()" not in offered(facts(*HERE, *SEEN, *BED_SEEN, *rest))
+    assert "search(anything)" not in offered(facts(*HERE, *SEEN, *BED_SEEN, *rest))
     only_bed = offered(facts(*HERE, *SEEN, *rest))
     assert [action for action in only_bed if action.startswith(("go", "explore"))] == ["go(<bedroom>(3000))"]
 
@@ -150,7 +150,7 @@ def test_where_everything_was_explored_the_oldest_sight_is_renewed() -> None:
         ("deliver()", ("Alice HOLD <bread>(13)", *BED_SEEN), ""),
         ("drop(<apple>(11))", (), "empty_hand"),
         ("drop(<bread>(13))", ("Alice HOLD <bread>(13)",), ""),
-        ("search()", (), ""),
+        ("search(anything)", (), ""),
         ("fly(<kitchen>(2000))", (), "illegal"),
         ("go(<attic>(1))", (), "illegal"),
     ],
@@ -217,7 +217,7 @@ def test_plans_without_a_bed_or_a_target_look_for_them() -> None:
         "explore(<kitchen>(2000))",
         "explore(<bedroom>(3000))",
         "explore(<livingroom>(1000))",
-        "search()",
+        "search(anything)",
         "wait()",
     ]
 

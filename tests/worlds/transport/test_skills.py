@@ -127,13 +127,13 @@ def test_search_goes_to_a_place_that_was_not_seen() -> None:
     here = there(instance=house([HIDDEN], [CUPBOARD], [(2.0, 2.0, 90.0)]))
     seen = int(here._moment.knowledge.rooms["cells"][0].sum())
     for _ in range(4):
-        outcome = act(here, Action("search"))
+        outcome = act(here, Action("search", ("anything",)))
         assert outcome.status == "done"
         assert len(outcome.primitives) <= 9 * SEARCH_STEPS
     assert here._moment.knowledge.rooms["cells"][0].sum() > seen + 300
     again = there(instance=house([HIDDEN], [CUPBOARD], [(2.0, 2.0, 90.0)]))
     for _ in range(4):
-        act(again, Action("search"))
+        act(again, Action("search", ("anything",)))
     assert again.snapshot() == here.snapshot()
 
 

@@ -17,6 +17,7 @@ from teamworld.worlds.transport.goals import Wants
 from teamworld.worlds.transport.observe import BED, Known, Names, believed, facts_of
 from teamworld.worlds.transport.physics import DROP_FRAMES, TURN_FRAMES
 from teamworld.worlds.transport.skills import (
+    ANYTHING,
     BED_NEAR,
     FETCH_NEAR,
     MEASURES,
@@ -154,7 +155,7 @@ class TransportDomain(StateDomain[Known]):
         yield from (Action("go", (room,)) for room in wanted if room != here)
         if here in wanted:
             yield Action("explore", (here,))
-        yield Action("search")
+        yield Action("search", (ANYTHING,))
 
     # ---- plans
 
@@ -186,7 +187,7 @@ class TransportDomain(StateDomain[Known]):
             yield from self._with_container(near, self._nearest(agent, others, known), agent, known, deliver)
         if not (free or mine) or not deliver:
             yield from ((action,) for action in self._explores(agent, known))
-            yield (Action("search"),)
+            yield (Action("search", (ANYTHING,)),)
             yield (WAIT,)
 
     def _with_container(

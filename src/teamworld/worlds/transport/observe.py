@@ -54,8 +54,10 @@ class Names:
         self.targets = frozenset(self.things[number] for number, item in items if item.kind == "target")
         self.containers = frozenset(self.things[number] for number, item in items if item.kind == "container")
         self.target_numbers = [self.item_numbers[thing] for thing in self.things.values() if thing in self.targets]
+        self.container_numbers = [
+            self.item_numbers[thing] for thing in self.things.values() if thing in self.containers
+        ]
         self.thing_numbers = list(self.things)
-        self.container_numbers = frozenset(self.item_numbers[thing] for thing in self.containers)
         self.container_kinds = CONTAINERS[instance.task]
         self.agent_numbers: Mapping[AgentId, int] = {agent: number for number, agent in enumerate(self.team)}
 

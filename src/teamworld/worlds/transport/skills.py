@@ -38,11 +38,14 @@ from teamworld.worlds.transport.state import (
 )
 
 MEASURES: Final[Measures] = {
-    **{"go": (None,), "explore": (None,), "search": (), "fetch": (None,), "put": (None, None), "deliver": ()},
+    **{"go": (None,), "explore": (None,), "search": (None,), "fetch": (None,), "put": (None, None), "deliver": ()},
     **{"drop": (None,), "wait": (), "talk": (None,)},
 }
 #: Metres within which a walk ends: to a thing, to the bed, to the middle of a room, to a place to search.
 FETCH_NEAR, BED_NEAR, MIDDLE_NEAR, SEARCH_NEAR = 1.0, 1.5, 1.02, 2.0
+#: What can be searched for.
+ANYTHING: Final = "anything"
+SOUGHT: Final = (ANYTHING, "target", "container", "bed")
 #: Turns of a look around: with the picture's 90 degrees they show all directions but for 30 degrees (``lm_agent.py``).
 TURNS: Final = 16
 #: Steps of a search at most (``h_agent.py``), and of any other walk.
@@ -86,8 +89,10 @@ def list_schemas(names: Names, known: Known) -> tuple[ActionSchema, ...]:
             "", Action("explore", (rooms[0],)),
         ),
         ActionSchema(
-            "search", (), "Walk to a place drawn at random among those that you have not seen, for at most "
-            f"{SEARCH_STEPS} moves. {found}", "", Action("search"),
+            "search", (Param("what", "choice", SOUGHT),),
+            f"Walk to a place drawn at random among those that you have not seen, for at most {SEARCH_STEPS} moves. It "
+            "also ends where such a thing comes in sight that you did not know of; anything: as for go.", "",
+            Action("search", (ANYTHING,)),
         ),
         ActionSchema(
             "fetch", (thing,), "Walk to a target or container and grasp it, with the left hand if that is free; what "
@@ -204,7 +209,7 @@ class Skill:
         return Primitive(LEFT)
 
     def _search(self, moment: Moment) -> Primitive | Result:
-        if self._finds(moment) or self._steps >= SEARCH_STEPS:
+        if self._finds(moment, str(self.action.args[0])) or self._steps >= SEARCH_STEPS:
             return DONE
         if self._place is None:
             self._place = self._draw_place(moment)
@@ -282,11 +287,14 @@ class Skill:
         body = moment.state.agents[self.number]
         return math.dist((float(body["x"]), float(body["z"])), (x, z))
 
-    def _finds(self, moment: Moment) -> bool:
-        """Return whether something of use has come in sight since the last step that the agent did not know of."""
+    def _finds(self, moment: Moment, what: str = ANYTHING) -> bool:
+        """Return whether such a thing has come in sight since the last step that the agent did not know of."""
         seen = moment.knowledge.things["seen"][self.number]
         holds_one = any(int(item) in self.names.container_numbers for item in moment.state.hands[self.number])
-        numbers = self.names.target_numbers if holds_one else self.names.thing_numbers
-        found = int(np.count_nonzero(seen[numbers] != NEVER)) + int(moment.knowledge.own["bed"][self.number] != NEVER)
+        found = int(what in (ANYTHING, "bed") and moment.knowledge.own["bed"][self.number] != NEVER)
+        if what in (ANYTHING, "target"):
+            found += int(np.count_nonzero(seen[self.names.target_numbers] != NEVER))
+        if what == "container" or (what == ANYTHING and not holds_one):
+            found += int(np.count_nonzero(seen[self.names.container_numbers] != NEVER))
         before, self._found = self._found, found
         return 0 <= before < found

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from teamworld.errors import UserError
 from teamworld.worlds.transport import generator
-from teamworld.worlds.transport.generator import DEV, TEST, generate_instance
+from teamworld.worlds.transport.generator import DEV, NEAR_BED, TEST, generate_instance
 from teamworld.worlds.transport.official import fingerprint
+from teamworld.worlds.transport.placement import NEAR_ITEM
 from teamworld.worlds.transport.rasters import BODY, build_rasters, cell_of, is_near
 from teamworld.worlds.transport.scene import Capacity, Instance, Task
 from teamworld.worlds.transport.starting_places import reached_from, walkable_floor
@@ -125,8 +126,8 @@ def test_starts_are_free_and_everything_can_be_reached(instance: Instance) -> No
         is_reached = reached_from(rasters, is_free, start)
         assert is_reached.any()
         for item in instance.items:
-            assert is_near(is_reached, rasters, item.x, item.z, generator.NEAR_ITEM)
-        assert is_near(is_reached, rasters, instance.bed.x, instance.bed.z, generator.NEAR_BED)
+            assert is_near(is_reached, rasters, item.x, item.z, NEAR_ITEM)
+        assert is_near(is_reached, rasters, instance.bed.x, instance.bed.z, NEAR_BED)
         for opposite in instance.starts:
             assert is_reached[cell_of(rasters, opposite.x, opposite.z)]
         edges = (is_reached[0], is_reached[-1], is_reached[:, 0], is_reached[:, -1])

@@ -144,12 +144,12 @@ def test_what_is_in_hands_and_containers_is_seen_with_them() -> None:
     assert known.things["visible"].tolist() == [[True] * 3] * 2
     assert known.things["holder"][0].tolist() == [-1, 1, 1]
     assert known.things["inside"][0].tolist() == [1, -1, -1]
-    assert known.mates[0, 1][["visible", "left", "right", "room"]].tolist() == (True, 1, 2, 0)
-    assert not known.mates[1, 0]["visible"], "behind"
+    assert known.teammates[0, 1][["visible", "left", "right", "room"]].tolist() == (True, 1, 2, 0)
+    assert not known.teammates[1, 0]["visible"], "behind"
     put_agent(here, 1, 6.0, 3.5)
     look(here)
     assert known.things["visible"][0].tolist() == [False] * 3
-    assert known.mates[0, 1][["visible", "left", "right", "x", "z"]].tolist() == (False, 1, 2, 2.0, 3.0)
+    assert known.teammates[0, 1][["visible", "left", "right", "x", "z"]].tolist() == (False, 1, 2, 2.0, 3.0)
 
 
 def test_own_hands_are_always_known() -> None:

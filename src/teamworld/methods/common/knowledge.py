@@ -172,19 +172,19 @@ class AgentKnowledge:
         """What the parameters of its actions may be, without what the situation tells."""
         return self.list_values(self.situation)
 
-    def list_values(self, told: str) -> Mapping[str, tuple[Term, ...]]:
+    def list_values(self, elsewhere: str) -> Mapping[str, tuple[Term, ...]]:
         """Return what the parameters of its actions may be, each list once; those that may be the same stand together.
 
         What the prompt tells elsewhere is left out: a ``block`` is one of the blocks that it names. What stands in a
         list of its own is told by the name of that: ``any container``.
 
         Args:
-            told: What the prompt tells elsewhere.
+            elsewhere: What the prompt tells elsewhere.
         """
         together = dict[tuple[Term, ...], list[str]]()
         for name, choices in parameter_values(self.abilities).items():
             is_told = all(
-                isinstance(choice, Entity) and choice.kind == name and plain(choice) in told for choice in choices
+                isinstance(choice, Entity) and choice.kind == name and plain(choice) in elsewhere for choice in choices
             )
             if not (choices and is_told):
                 together.setdefault(choices, []).append(name)

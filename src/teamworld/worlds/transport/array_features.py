@@ -14,7 +14,7 @@ from teamworld.errors import UserError
 from teamworld.worlds.kernel_compiler import compiled, part
 from teamworld.worlds.transport.physics import BED_RANGE, GRASP_RANGE
 from teamworld.worlds.transport.scene import CONTAINERS, TARGETS, Instance
-from teamworld.worlds.transport.sight import CHART, CHART_CELL, CHART_X, CHART_Z, NEVER, Field, Knowledge
+from teamworld.worlds.transport.sight import CHART, CHART_CELL, CHART_X, CHART_Z, NEVER, Field, TransportKnowledge
 from teamworld.worlds.transport.state import (
     CAPACITY,
     CONTAINER,
@@ -33,7 +33,7 @@ from teamworld.worlds.transport.state import (
     U8,
     Ground,
     Primitive,
-    State,
+    TransportState,
 )
 
 Floats = npt.NDArray[np.float32]
@@ -42,7 +42,7 @@ Mask = npt.NDArray[np.int8]
 #: Cells of a window along each side, the agent in the middle; cells of 0.125 m.
 WINDOW: Final = 49
 #: What a cell of a window shows beside the four kinds of a chart's cells: a target, a container, the bed, agents.
-TARGET_HERE, CONTAINER_HERE, BED_HERE, MATE_HERE, SELF_HERE = range(4, 9)
+TARGET_HERE, CONTAINER_HERE, BED_HERE, TEAMMATE_HERE, SELF_HERE = range(4, 9)
 #: Rows for targets and containers, and for rooms; the published episodes have up to 15 and 9.
 ROWS, ROOMS = 16, 10
 #: Of the agent itself: metres, its heading, the share of the frames that is gone, whether its last action still runs.
@@ -52,11 +52,11 @@ KINDS: Final = 6
 #: Of each room, by number: whether it has a name, whether it is a bedroom, its middle, the share seen, whether here.
 ROOM: Final = ("named", "bedroom", "x", "z", "seen", "here")
 #: Of each teammate, by number: whether it was ever seen and is seen now, where, and (row + 1) of what each hand held.
-MATE: Final = ("known", "seen", "x", "z", "left", "right")
+TEAMMATE: Final = ("known", "seen", "x", "z", "left", "right")
 #: Of each target and container: ``inside`` is (row + 1) of its container; ``kind`` the place of its kind among targets,
 #: then containers, plus 1; ``by_bed`` that it lies where targets are delivered, as far as the agent knows.
 THING: Final = (
-    "known", "seen", "x", "z", "left_hand", "right_hand", "held_by_mate", "inside", "container", "kind", "by_bed",
+    "known", "seen", "x", "z", "left_hand", "right_hand", "held_by_teammate", "inside", "container", "kind", "by_bed",
 )  # fmt: skip
 #: Actions: wait, move forward, turn left and right, put in, drop from the left and right hand, then grasp each row.
 PLAIN: Final = ("wait", "forward", "turn_left", "turn_right", "put_in", "drop_left", "drop_right")
@@ -67,10 +67,10 @@ WAIT_FRAMES: Final = 1
 
 def length(agents: int) -> int:
     """Return how many numbers an observation has in a team of so many."""
-    return len(OWN) + KINDS + ROOMS * len(ROOM) + (agents - 1) * len(MATE) + ROWS * len(THING)
+    return len(OWN) + KINDS + ROOMS * len(ROOM) + (agents - 1) * len(TEAMMATE) + ROWS * len(THING)
 
 
-class Table(NamedTuple):
+class FeatureTable(NamedTuple):
     """The rows of an episode, as arrays for the kernels."""
 
     items: I64
@@ -83,7 +83,7 @@ class Table(NamedTuple):
     """(6,): targets wanted of each kind."""
 
 
-def make_table(instance: Instance) -> Table:
+def make_table(instance: Instance) -> FeatureTable:
     """Return the rows of an episode: targets, then containers, by kind and number.
 
     Raises:
@@ -102,10 +102,10 @@ def make_table(instance: Instance) -> Table:
     kinds = np.zeros(len(instance.items), np.int64)
     kinds[useful] = [order.index(instance.items[k].name) + 1 for k in useful]
     wanted = np.array([instance.goals.get(kind, 0) for kind in TARGETS[instance.task]], np.float32)
-    return Table(items, rows, kinds, wanted)
+    return FeatureTable(items, rows, kinds, wanted)
 
 
-def make_primitive(table: Table, state: State, agent: int, action: int) -> Primitive:
+def make_primitive(table: FeatureTable, state: TransportState, agent: int, action: int) -> Primitive:
     """Return what an action means now; a grasp of a row without a thing waits for a frame."""
     if action < len(PLAIN):
         plain = (STAY, FORWARD, LEFT, RIGHT, PUT, DROP, DROP)[action]
@@ -120,9 +120,9 @@ def make_primitive(table: Table, state: State, agent: int, action: int) -> Primi
 def write_observations(
     ground: Ground,
     field: Field,
-    state: State,
-    knowledge: Knowledge,
-    table: Table,
+    state: TransportState,
+    knowledge: TransportKnowledge,
+    table: FeatureTable,
     horizon: int,
     windows: U8,
     numbers: Floats,
@@ -138,7 +138,7 @@ def write_observations(
         table: The rows of the episode.
         horizon: Frames of an episode.
         windows: (N, 49, 49): windows of their charts, with what they know to be where; written.
-        numbers: (N, ``length``): OWN, KINDS, ROOMS x ROOM, teammates x MATE, ROWS x THING; written.
+        numbers: (N, ``length``): OWN, KINDS, ROOMS x ROOM, teammates x TEAMMATE, ROWS x THING; written.
         masks: (N, ACTIONS): 1 where an agent knows an action to be possible, 0 elsewhere; written.
     """
     for agent in range(len(state.agents)):
@@ -151,9 +151,9 @@ def write_observations(
 def _write_numbers(
     ground: Ground,
     field: Field,
-    state: State,
-    knowledge: Knowledge,
-    table: Table,
+    state: TransportState,
+    knowledge: TransportKnowledge,
+    table: FeatureTable,
     agent: int,
     horizon: int,
     numbers: Floats,
@@ -175,13 +175,13 @@ def _write_numbers(
         numbers[at + 4], numbers[at + 5] = visit.cells / max(field.size[room], 1), body.room == room
         at += len(ROOM)
     at = len(OWN) + KINDS + ROOMS * len(ROOM)
-    for mate in range(len(state.agents)):
-        if mate != agent:
-            met = knowledge.mates[agent, mate]
+    for teammate in range(len(state.agents)):
+        if teammate != agent:
+            met = knowledge.teammates[agent, teammate]
             if met.seen != NEVER:
                 numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3] = 1.0, met.visible, met.x, met.z
                 numbers[at + 4], numbers[at + 5] = _row_number(table, met.left), _row_number(table, met.right)
-            at += len(MATE)
+            at += len(TEAMMATE)
     for row in range(ROWS):
         if table.items[row] != NOTHING:
             _write_thing(ground, state, knowledge, table, agent, table.items[row], numbers[at : at + len(THING)])
@@ -189,13 +189,19 @@ def _write_numbers(
 
 
 @part
-def _row_number(table: Table, item: int) -> float:
+def _row_number(table: FeatureTable, item: int) -> float:
     return 0.0 if item == NOTHING else float(table.rows[item] + 1)
 
 
 @part
 def _write_thing(
-    ground: Ground, state: State, knowledge: Knowledge, table: Table, agent: int, item: int, numbers: Floats
+    ground: Ground,
+    state: TransportState,
+    knowledge: TransportKnowledge,
+    table: FeatureTable,
+    agent: int,
+    item: int,
+    numbers: Floats,
 ) -> None:
     """Write what an agent knows of a target or container."""
     known = knowledge.things[agent, item]
@@ -214,7 +220,9 @@ def _write_thing(
 
 
 @part
-def _write_mask(ground: Ground, state: State, knowledge: Knowledge, table: Table, agent: int, mask: Mask) -> None:
+def _write_mask(
+    ground: Ground, state: TransportState, knowledge: TransportKnowledge, table: FeatureTable, agent: int, mask: Mask
+) -> None:
     """Write which actions an agent knows to be possible; while its last one runs it can only go on."""
     mask[:] = 0
     mask[0] = 1
@@ -243,7 +251,9 @@ def _write_mask(ground: Ground, state: State, knowledge: Knowledge, table: Table
 
 
 @part
-def _write_window(ground: Ground, state: State, knowledge: Knowledge, table: Table, agent: int, window: U8) -> None:
+def _write_window(
+    ground: Ground, state: TransportState, knowledge: TransportKnowledge, table: FeatureTable, agent: int, window: U8
+) -> None:
     """Write the window of an agent's chart."""
     body = state.agents[agent]
     column = int((body.x - CHART_X) / CHART_CELL + 0.5) - WINDOW // 2
@@ -262,10 +272,10 @@ def _write_window(ground: Ground, state: State, knowledge: Knowledge, table: Tab
             if known.seen != NEVER and known.holder == NOBODY and known.inside == NOTHING:
                 is_box = ground.items[item].kind == CONTAINER
                 _mark(window, column, row, known.x, known.z, CONTAINER_HERE if is_box else TARGET_HERE)
-    for mate in range(len(state.agents)):
-        met = knowledge.mates[agent, mate]
+    for teammate in range(len(state.agents)):
+        met = knowledge.teammates[agent, teammate]
         if met.visible:
-            _mark(window, column, row, met.x, met.z, MATE_HERE)
+            _mark(window, column, row, met.x, met.z, TEAMMATE_HERE)
     window[WINDOW // 2, WINDOW // 2] = SELF_HERE
 
 

@@ -31,7 +31,7 @@ from teamworld.worlds.transport.array_features import (
     WINDOW,
     Floats,
     Mask,
-    Table,
+    FeatureTable,
     length,
     make_primitive,
     make_table,
@@ -63,7 +63,7 @@ class _Played(NamedTuple):
     instance: Instance
     ground: Ground
     field: Field
-    table: Table
+    table: FeatureTable
     targets: npt.NDArray[np.int64]
 
 

@@ -27,7 +27,7 @@ from teamworld.worlds.transport.sight import (
     UNKNOWN,
     WALL,
 )
-from teamworld.worlds.transport.state import FORWARD, I64, LEFT, NONE, RIGHT, U8, Ground, State
+from teamworld.worlds.transport.state import FORWARD, I64, LEFT, NONE, RIGHT, U8, Ground, TransportState
 
 I32: TypeAlias = npt.NDArray[np.int32]
 
@@ -91,7 +91,7 @@ def forget_way(way: Way) -> None:
 
 
 @compiled
-def choose_move(way: Way, chart: U8, near: U8, state: State, agent: int, x: float, z: float) -> int:
+def choose_move(way: Way, chart: U8, near: U8, state: TransportState, agent: int, x: float, z: float) -> int:
     """Return the next primitive action of an agent that walks to a place: ``FORWARD``, ``LEFT`` or ``RIGHT``.
 
     Args:

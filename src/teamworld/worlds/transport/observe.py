@@ -224,15 +224,15 @@ def share_of(cells: int, size: int) -> int:
 def known_by(names: Names, moment: Moment, agent: int) -> Known:
     """Return what an agent knows now, in a form that does not change any more."""
     ground, field, state, knowledge = moment
-    own, met = knowledge.own[agent], knowledge.mates[agent]
-    now, body = int(state.clock[0]), state.agents[agent]
+    own, met = knowledge.own[agent], knowledge.teammates[agent]
+    frame, body = int(state.clock[0]), state.agents[agent]
     explored, shares, last = dict[Entity, str](), dict[Entity, int](), dict[Entity | AgentId, int]()
     for room, number in names.room_numbers.items():
         visit = knowledge.rooms[agent, number]
         if visit["explored"]:
             explored[room] = EXPLORED[int(visit["explored"])]
         shares[room] = share_of(int(visit["cells"]), int(field.size[number]))
-        if visit["seen"] != NEVER and visit["seen"] < now:
+        if visit["seen"] != NEVER and visit["seen"] < frame:
             last[room] = int(visit["seen"])
     draft = _Draft(names, ground, {}, {}, {})
     draft.meet(agent, int(body["room"]), float(body["x"]), float(body["z"]), state.hands[agent])

@@ -46,7 +46,7 @@ from teamworld.worlds.transport.state import (
     Ground,
     Primitive,
     Rules,
-    State,
+    TransportState,
 )
 
 #: Degrees of a turn, and its frames.
@@ -78,7 +78,7 @@ _SLIDES: Final = ((1.0, 0.0), (_ROOT, _HALF), (_ROOT, -_HALF), (_HALF, _ROOT), (
 _ACROSS, _ALONG = 13, 4  # samples of the probe less one: no more than a cell of the rasters apart
 
 
-def order(state: State, agent: int, primitive: Primitive, luck: float = 1.0) -> None:
+def order(state: TransportState, agent: int, primitive: Primitive, luck: float = 1.0) -> None:
     """Begin a primitive action of an agent in place of the one that runs.
 
     Args:
@@ -93,13 +93,13 @@ def order(state: State, agent: int, primitive: Primitive, luck: float = 1.0) -> 
     body["walked"], body["luck"] = 0.0, luck
 
 
-def cancel(state: State, agent: int) -> None:
+def cancel(state: TransportState, agent: int) -> None:
     """Stop the primitive action of an agent where it is."""
     order(state, agent, Primitive(NONE))
 
 
 @compiled
-def run(ground: Ground, rules: Rules, state: State, most: int) -> int:
+def run(ground: Ground, rules: Rules, state: TransportState, most: int) -> int:
     """Go through frames until a primitive action ends, at most ``most``; return how many.
 
     ``last``, ``status`` and ``reason`` of the agents then tell which have ended, and how.
@@ -126,7 +126,7 @@ def run(ground: Ground, rules: Rules, state: State, most: int) -> int:
 
 
 @part
-def _do_frame(ground: Ground, rules: Rules, state: State, agent: int) -> None:
+def _do_frame(ground: Ground, rules: Rules, state: TransportState, agent: int) -> None:
     """Do one frame of the action of an agent."""
     verb = state.agents[agent].verb
     if verb == FORWARD:
@@ -147,7 +147,7 @@ def _do_frame(ground: Ground, rules: Rules, state: State, agent: int) -> None:
 
 
 @part
-def _fail(state: State, agent: int, reason: int) -> None:
+def _fail(state: TransportState, agent: int, reason: int) -> None:
     state.agents[agent].status, state.agents[agent].reason = FAILURE, reason
 
 
@@ -155,7 +155,7 @@ def _fail(state: State, agent: int, reason: int) -> None:
 
 
 @part
-def _turn(state: State, agent: int, sine: float) -> None:
+def _turn(state: TransportState, agent: int, sine: float) -> None:
     """Turn an agent by 15 degrees to the right, or to the left for a negative sine."""
     east, north = state.agents[agent].east, state.agents[agent].north
     state.agents[agent].east = east * _COS + north * sine
@@ -163,7 +163,7 @@ def _turn(state: State, agent: int, sine: float) -> None:
 
 
 @part
-def _go_forward(ground: Ground, rules: Rules, state: State, agent: int) -> None:
+def _go_forward(ground: Ground, rules: Rules, state: TransportState, agent: int) -> None:
     """Do one frame of a move forward."""
     spent = state.agents[agent].spent
     if spent < START_FRAMES:
@@ -178,7 +178,7 @@ def _go_forward(ground: Ground, rules: Rules, state: State, agent: int) -> None:
 
 
 @part
-def _end_move(ground: Ground, rules: Rules, state: State, agent: int) -> None:
+def _end_move(ground: Ground, rules: Rules, state: TransportState, agent: int) -> None:
     """End a move that is blocked; the walk goes on for a moment and shifts the body where there is room."""
     _fail(state, agent, BLOCKED)
     state.agents[agent].moves += 1
@@ -197,7 +197,7 @@ def _end_move(ground: Ground, rules: Rules, state: State, agent: int) -> None:
 
 
 @part
-def _walk(ground: Ground, rules: Rules, state: State, agent: int) -> bool:
+def _walk(ground: Ground, rules: Rules, state: TransportState, agent: int) -> bool:
     """Walk for one frame; return whether there was room."""
     x = state.agents[agent].x + PACE * state.agents[agent].east
     z = state.agents[agent].z + PACE * state.agents[agent].north
@@ -209,7 +209,7 @@ def _walk(ground: Ground, rules: Rules, state: State, agent: int) -> bool:
 
 
 @part
-def _has_room(ground: Ground, rules: Rules, state: State, agent: int, x: float, z: float) -> bool:
+def _has_room(ground: Ground, rules: Rules, state: TransportState, agent: int, x: float, z: float) -> bool:
     """Return whether the disc of an agent's body fits at a place.
 
     What it overlaps already does not hold it, as long as it does not get deeper into it; walls always do.
@@ -237,7 +237,7 @@ def _has_room(ground: Ground, rules: Rules, state: State, agent: int, x: float, 
 
 
 @part
-def _comes_close(state: State, agent: int, x: float, z: float, to_x: float, to_z: float, apart: float) -> bool:
+def _comes_close(state: TransportState, agent: int, x: float, z: float, to_x: float, to_z: float, apart: float) -> bool:
     """Return whether an agent that moves to a place comes nearer to another one than ``apart``."""
     after = (x - to_x) * (x - to_x) + (z - to_z) * (z - to_z)
     if after >= apart * apart:
@@ -247,7 +247,7 @@ def _comes_close(state: State, agent: int, x: float, z: float, to_x: float, to_z
 
 
 @part
-def _obstructs(ground: Ground, state: State, item: int) -> bool:
+def _obstructs(ground: Ground, state: TransportState, item: int) -> bool:
     """Return whether an item lies where a body could walk into it."""
     is_loose = state.items[item].holder == NOBODY and state.items[item].inside == NOTHING
     return bool(ground.items[item].blocks and is_loose and state.items[item].support == NOTHING)
@@ -272,7 +272,7 @@ def _covered_cells(ground: Ground, radius: float, x: float, z: float) -> int:
 
 
 @part
-def _probe_hits(ground: Ground, rules: Rules, state: State, agent: int) -> bool:
+def _probe_hits(ground: Ground, rules: Rules, state: TransportState, agent: int) -> bool:
     """Return whether anything that stops a walk is in the box ahead of an agent: 0.64 m wide, 0.18 m deep."""
     east, north = state.agents[agent].east, state.agents[agent].north
     x, z = state.agents[agent].x + PROBE_AHEAD * east, state.agents[agent].z + PROBE_AHEAD * north
@@ -327,7 +327,7 @@ def _wall_in_probe(walls: F64, wall: int, x: float, z: float, east: float, north
 
 
 @part
-def _grasp(ground: Ground, rules: Rules, state: State, agent: int) -> None:
+def _grasp(ground: Ground, rules: Rules, state: TransportState, agent: int) -> None:
     """Do one frame of a grasp: turn to the thing, walk up to it as far as the way is free, take it."""
     item, spent = state.agents[agent].item, state.agents[agent].spent
     if spent == 1:
@@ -354,7 +354,7 @@ def _grasp(ground: Ground, rules: Rules, state: State, agent: int) -> None:
 
 
 @part
-def _take(rules: Rules, state: State, agent: int, item: int) -> None:
+def _take(rules: Rules, state: TransportState, agent: int, item: int) -> None:
     """End a grasp: take the thing if nothing keeps it."""
     hand, holder = state.agents[agent].hand, state.items[item].holder
     if state.items[item].inside != NOTHING:
@@ -372,7 +372,7 @@ def _take(rules: Rules, state: State, agent: int, item: int) -> None:
 
 
 @part
-def _put(ground: Ground, rules: Rules, state: State, agent: int) -> None:
+def _put(ground: Ground, rules: Rules, state: TransportState, agent: int) -> None:
     """Do one frame of putting a thing into a container: at the end it is in it, or falls beside it."""
     first, second = state.hands[agent, 0], state.hands[agent, 1]
     if first == NOTHING or second == NOTHING:
@@ -401,7 +401,7 @@ def _put(ground: Ground, rules: Rules, state: State, agent: int) -> None:
 
 
 @part
-def _drop(ground: Ground, state: State, agent: int) -> None:
+def _drop(ground: Ground, state: TransportState, agent: int) -> None:
     """Do one frame of letting go: the thing falls at once, and the hand is busy until it rests."""
     if state.agents[agent].spent == 1:
         hand = state.agents[agent].hand
@@ -417,7 +417,7 @@ def _drop(ground: Ground, state: State, agent: int) -> None:
 
 
 @part
-def _lay_down(ground: Ground, state: State, agent: int, item: int) -> None:
+def _lay_down(ground: Ground, state: TransportState, agent: int, item: int) -> None:
     """Lay a thing down ahead of an agent, on this side of any wall."""
     x, z = state.agents[agent].x, state.agents[agent].z
     for step in range(1, 11):
@@ -446,13 +446,13 @@ def _is_in_wall(walls: F64, x: float, z: float) -> bool:
 
 
 @part
-def _outermost(state: State, item: int) -> int:
+def _outermost(state: TransportState, item: int) -> int:
     """Return the container that an item is in, else the item."""
     return item if state.items[item].inside == NOTHING else state.items[item].inside
 
 
 @part
-def _way_to(state: State, agent: int, item: int) -> tuple[float, float]:
+def _way_to(state: TransportState, agent: int, item: int) -> tuple[float, float]:
     """Return how far east and north an item is from an agent; what is held is where its holder is."""
     outer = _outermost(state, item)
     holder = state.items[outer].holder
@@ -476,7 +476,7 @@ def _room_at(ground: Ground, x: float, z: float) -> int:
 
 
 @part
-def _deliver(ground: Ground, state: State) -> None:
+def _deliver(ground: Ground, state: TransportState) -> None:
     """Note which targets are near the bed and in a bedroom: held or not, and for good."""
     for item in range(len(ground.items)):
         if ground.items[item].kind != TARGET or state.items[item].released:

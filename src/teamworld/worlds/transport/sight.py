@@ -18,7 +18,18 @@ import numpy as np
 import numpy.typing as npt
 
 from teamworld.worlds.kernel_compiler import compiled, part
-from teamworld.worlds.transport.state import F32, F64, I64, NOBODY, NOTHING, U8, UNRELATED, Ground, Records, State
+from teamworld.worlds.transport.state import (
+    F32,
+    F64,
+    I64,
+    NOBODY,
+    NOTHING,
+    U8,
+    UNRELATED,
+    Ground,
+    Records,
+    TransportState,
+)
 
 I8: TypeAlias = npt.NDArray[np.int8]
 I32: TypeAlias = npt.NDArray[np.int32]
@@ -97,7 +108,7 @@ class Field(NamedTuple):
     """From which height on a cell is a wall."""
 
 
-class Knowledge(NamedTuple):
+class TransportKnowledge(NamedTuple):
     """What agents have seen so far. N agents, M items, R rooms."""
 
     chart: U8
@@ -106,7 +117,7 @@ class Knowledge(NamedTuple):
     """(N, 240, 120): how near each cell is to a known obstacle."""
     things: Records
     """(N, M) of ``SIGHTING``."""
-    mates: Records
+    teammates: Records
     """(N, N) of ``MEETING``."""
     rooms: Records
     """(N, R) of ``VISIT``."""
@@ -117,9 +128,9 @@ class Knowledge(NamedTuple):
     looks: I64
     """(1,): looks so far."""
 
-    def copy(self) -> Knowledge:
+    def copy(self) -> TransportKnowledge:
         """Return another that can be changed without changing this one."""
-        return Knowledge._make(array.copy() for array in self)
+        return TransportKnowledge._make(array.copy() for array in self)
 
 
 class Shape(NamedTuple):
@@ -143,8 +154,8 @@ class Moment(NamedTuple):
 
     ground: Ground
     field: Field
-    state: State
-    knowledge: Knowledge
+    state: TransportState
+    knowledge: TransportKnowledge
 
 
 class Eyes(NamedTuple):
@@ -178,21 +189,25 @@ def make_field(ground: Ground, wall_height: float) -> Field:
     return Field(tall, room, size, float(np.float32(wall_height)))
 
 
-def begin(agents: int, items: int, rooms: int) -> Knowledge:
+def begin(agents: int, items: int, rooms: int) -> TransportKnowledge:
     """Return what agents know before they look for the first time: nothing."""
-    things, mates = np.zeros((agents, items), SIGHTING), np.zeros((agents, agents), MEETING)
+    things, teammates = np.zeros((agents, items), SIGHTING), np.zeros((agents, agents), MEETING)
     visits, own = np.zeros((agents, rooms), VISIT), np.zeros(agents, SELF)
     for name in ("seen", "holder", "inside", "support"):
         things[name] = NEVER
     for name in ("seen", "left", "right"):
-        mates[name] = NEVER
+        teammates[name] = NEVER
     visits["been"] = visits["seen"] = own["bed"] = own["room"] = NEVER
     charts = np.zeros((2, agents, *CHART), np.uint8)
-    return Knowledge(charts[0], charts[1], things, mates, visits, own, np.zeros(CHART, np.int32), np.zeros(1, np.int64))
+    return TransportKnowledge(
+        charts[0], charts[1], things, teammates, visits, own, np.zeros(CHART, np.int32), np.zeros(1, np.int64)
+    )
 
 
 @compiled
-def look(ground: Ground, field: Field, eyes: Eyes, state: State, knowledge: Knowledge, draws: F64) -> None:
+def look(
+    ground: Ground, field: Field, eyes: Eyes, state: TransportState, knowledge: TransportKnowledge, draws: F64
+) -> None:
     """Let all agents look: what each sees goes into what it knows.
 
     Args:
@@ -210,24 +225,30 @@ def look(ground: Ground, field: Field, eyes: Eyes, state: State, knowledge: Know
 
 @part
 def _look_ahead(
-    ground: Ground, field: Field, eyes: Eyes, state: State, knowledge: Knowledge, agent: int, draws: F64
+    ground: Ground,
+    field: Field,
+    eyes: Eyes,
+    state: TransportState,
+    knowledge: TransportKnowledge,
+    agent: int,
+    draws: F64,
 ) -> None:
     """Let an agent look."""
     knowledge.looks[0] += 1
-    now = state.clock[0]
-    _note_room(state, knowledge, agent, now)
+    frame = state.clock[0]
+    _note_room(state, knowledge, agent, frame)
     for other in range(len(state.agents)):
         if other != agent:
-            _meet(ground, eyes, state, knowledge, agent, other, draws[len(state.items) + other], now)
+            _meet(ground, eyes, state, knowledge, agent, other, draws[len(state.items) + other], frame)
     for item in range(len(state.items)):
         if ground.items[item].kind != UNRELATED and state.items[item].inside == NOTHING:
-            _notice(ground, eyes, state, knowledge, agent, item, draws[item], now)
+            _notice(ground, eyes, state, knowledge, agent, item, draws[item], frame)
     for item in range(len(state.items)):
         if ground.items[item].kind != UNRELATED and state.items[item].inside != NOTHING:
-            _notice(ground, eyes, state, knowledge, agent, item, draws[item], now)
+            _notice(ground, eyes, state, knowledge, agent, item, draws[item], frame)
     _draw_seen(ground, field, eyes, state, knowledge, agent)
     _draw_chart(field, eyes, state, knowledge, agent)
-    _see_bed(ground, eyes, state, knowledge, agent, now)
+    _see_bed(ground, eyes, state, knowledge, agent, frame)
     _judge_rooms(field, knowledge, agent)
 
 
@@ -235,21 +256,28 @@ def _look_ahead(
 
 
 @part
-def _note_room(state: State, knowledge: Knowledge, agent: int, now: int) -> None:
+def _note_room(state: TransportState, knowledge: TransportKnowledge, agent: int, frame: int) -> None:
     """Note the room that an agent is in."""
     room = state.agents[agent].room
     if knowledge.own[agent].room != room:
         knowledge.own[agent].room = room
         knowledge.own[agent].news += 1
-    knowledge.rooms[agent, room].been = knowledge.rooms[agent, room].seen = now
+    knowledge.rooms[agent, room].been = knowledge.rooms[agent, room].seen = frame
 
 
 @part
 def _meet(
-    ground: Ground, eyes: Eyes, state: State, knowledge: Knowledge, agent: int, other: int, draw: float, now: int
+    ground: Ground,
+    eyes: Eyes,
+    state: TransportState,
+    knowledge: TransportKnowledge,
+    agent: int,
+    other: int,
+    draw: float,
+    frame: int,
 ) -> None:
     """Note whether an agent sees another, and what that one holds."""
-    met, body = knowledge.mates[agent, other], state.agents[other]
+    met, body = knowledge.teammates[agent, other], state.agents[other]
     shape = Shape(body.x, 0.0, body.z, BODY_HEIGHT, BODY_WIDTH / 2, NOTHING)
     is_seen = _is_in_sight(ground, eyes.thing_range, state, agent, shape)
     if not is_seen or draw < eyes.miss:
@@ -258,13 +286,20 @@ def _meet(
     left, right = state.hands[other, 0], state.hands[other, 1]
     if not met.visible or met.left != left or met.right != right:
         knowledge.own[agent].news += 1
-    met.seen, met.visible, met.left, met.right = now, True, left, right
+    met.seen, met.visible, met.left, met.right = frame, True, left, right
     met.x, met.z, met.room = body.x, body.z, body.room
 
 
 @part
 def _notice(
-    ground: Ground, eyes: Eyes, state: State, knowledge: Knowledge, agent: int, item: int, draw: float, now: int
+    ground: Ground,
+    eyes: Eyes,
+    state: TransportState,
+    knowledge: TransportKnowledge,
+    agent: int,
+    item: int,
+    draw: float,
+    frame: int,
 ) -> None:
     """Note whether an agent sees an item; forget where it was if it is not there any more."""
     known, thing, kind = knowledge.things[agent, item], state.items[item], ground.items[item]
@@ -274,7 +309,7 @@ def _notice(
     elif thing.holder == agent:
         is_seen = True
     elif thing.holder != NOBODY:
-        is_seen = knowledge.mates[agent, thing.holder].visible and draw >= eyes.miss
+        is_seen = knowledge.teammates[agent, thing.holder].visible and draw >= eyes.miss
     else:
         shape = Shape(thing.x, thing.y, thing.z, kind.height, radius, thing.support)
         is_seen = draw >= eyes.miss and _is_in_sight(ground, eyes.thing_range, state, agent, shape)
@@ -284,7 +319,7 @@ def _notice(
             is_moved = is_moved or known.x != thing.x or known.z != thing.z
         if known.seen == NEVER or is_moved:
             knowledge.own[agent].news += 1
-        known.seen, known.visible, known.missed = now, True, 0
+        known.seen, known.visible, known.missed = frame, True, 0
         known.holder, known.inside, known.support = thing.holder, thing.inside, thing.support
         known.x, known.y, known.z = thing.x, thing.y, thing.z
         return
@@ -296,7 +331,7 @@ def _notice(
     elif known.holder == agent:
         is_amiss = True
     elif known.holder != NOBODY:
-        is_amiss = bool(knowledge.mates[agent, known.holder].visible)
+        is_amiss = bool(knowledge.teammates[agent, known.holder].visible)
     else:
         shape = Shape(known.x, known.y, known.z, kind.height, radius, known.support)
         is_amiss = _is_in_sight(ground, eyes.thing_range, state, agent, shape)
@@ -307,7 +342,9 @@ def _notice(
 
 
 @part
-def _see_bed(ground: Ground, eyes: Eyes, state: State, knowledge: Knowledge, agent: int, now: int) -> None:
+def _see_bed(
+    ground: Ground, eyes: Eyes, state: TransportState, knowledge: TransportKnowledge, agent: int, frame: int
+) -> None:
     """Note whether an agent sees the bed."""
     own = knowledge.own[agent]
     shape = Shape(ground.bed_x, 0.0, ground.bed_z, ground.bed_top, ground.bed_radius, ground.bed_owner)
@@ -315,11 +352,11 @@ def _see_bed(ground: Ground, eyes: Eyes, state: State, knowledge: Knowledge, age
     if own.sees_bed:
         if own.bed == NEVER:
             own.news += 1
-        own.bed = now
+        own.bed = frame
 
 
 @part
-def _is_in_sight(ground: Ground, most: float, state: State, agent: int, shape: Shape) -> bool:
+def _is_in_sight(ground: Ground, most: float, state: TransportState, agent: int, shape: Shape) -> bool:
     """Return whether an agent sees something up to so many metres ahead: its middle or a side, and enough of it."""
     body, top = state.agents[agent], shape.low + shape.high
     eye_x, eye_z = body.x + EYES_AHEAD * body.east, body.z + EYES_AHEAD * body.north
@@ -367,7 +404,9 @@ def _is_clear(ground: Ground, x: float, z: float, to_x: float, to_y: float, to_z
 
 
 @part
-def _draw_seen(ground: Ground, field: Field, eyes: Eyes, state: State, knowledge: Knowledge, agent: int) -> None:
+def _draw_seen(
+    ground: Ground, field: Field, eyes: Eyes, state: TransportState, knowledge: TransportKnowledge, agent: int
+) -> None:
     """Draw seen things and agents as obstacles, and stamp their cells: floor behind them must not clear these."""
     for item in range(len(state.items)):
         known = knowledge.things[agent, item]
@@ -375,20 +414,20 @@ def _draw_seen(ground: Ground, field: Field, eyes: Eyes, state: State, knowledge
         if known.visible and is_near and _is_obstacle(ground, state, item):
             _stamp(field, state, knowledge, agent, known.x, known.z, ground.items[item].radius)
     for other in range(len(state.agents)):
-        met = knowledge.mates[agent, other]
+        met = knowledge.teammates[agent, other]
         if met.visible and _ahead_of(state, agent, met.x, met.z) < eyes.chart_range:
             _stamp(field, state, knowledge, agent, met.x, met.z, BODY_WIDTH / 2)
 
 
 @part
-def _ahead_of(state: State, agent: int, x: float, z: float) -> float:
+def _ahead_of(state: TransportState, agent: int, x: float, z: float) -> float:
     """Return how many metres ahead of an agent a place is."""
     body = state.agents[agent]
     return float((x - body.x) * body.east + (z - body.z) * body.north)
 
 
 @part
-def _is_obstacle(ground: Ground, state: State, item: int) -> bool:
+def _is_obstacle(ground: Ground, state: TransportState, item: int) -> bool:
     """Return whether an item that is seen is an obstacle of the chart."""
     thing = state.items[item]
     is_loose = thing.holder == NOBODY and thing.inside == NOTHING and thing.support == NOTHING
@@ -396,7 +435,9 @@ def _is_obstacle(ground: Ground, state: State, item: int) -> bool:
 
 
 @part
-def _stamp(field: Field, state: State, knowledge: Knowledge, agent: int, x: float, z: float, radius: float) -> None:
+def _stamp(
+    field: Field, state: TransportState, knowledge: TransportKnowledge, agent: int, x: float, z: float, radius: float
+) -> None:
     column, row, reach = (x - CHART_X) / CHART_CELL, (z - CHART_Z) / CHART_CELL, radius / CHART_CELL
     for i in range(max(int(column - reach + 0.5), 0), min(int(column + reach + 0.5), CHART[0] - 1) + 1):
         for j in range(max(int(row - reach + 0.5), 0), min(int(row + reach + 0.5), CHART[1] - 1) + 1):
@@ -406,7 +447,7 @@ def _stamp(field: Field, state: State, knowledge: Knowledge, agent: int, x: floa
 
 
 @part
-def _draw_chart(field: Field, eyes: Eyes, state: State, knowledge: Knowledge, agent: int) -> None:
+def _draw_chart(field: Field, eyes: Eyes, state: TransportState, knowledge: TransportKnowledge, agent: int) -> None:
     """Draw what is ahead: along each ray the floor, and obstacles as far as lower ones do not hide them."""
     body, chart, tall = state.agents[agent], knowledge.chart[agent], field.tall
     x = (body.x + EYES_AHEAD * body.east - CHART_X) / CHART_CELL + 0.5
@@ -436,14 +477,14 @@ def _draw_chart(field: Field, eyes: Eyes, state: State, knowledge: Knowledge, ag
 
 
 @part
-def _draw(field: Field, knowledge: Knowledge, agent: int, now: int, i: int, j: int, kind: int) -> None:
+def _draw(field: Field, knowledge: TransportKnowledge, agent: int, frame: int, i: int, j: int, kind: int) -> None:
     """Draw a cell, and how near it and those around it are to an obstacle."""
     chart, near = knowledge.chart[agent], knowledge.near[agent]
     was = chart[i, j]
     chart[i, j] = kind
     if was == UNKNOWN and field.room[i, j] >= 0:
         knowledge.rooms[agent, field.room[i, j]].cells += 1
-        knowledge.rooms[agent, field.room[i, j]].seen = now
+        knowledge.rooms[agent, field.room[i, j]].seen = frame
     if kind == FREE and was == UNKNOWN:
         return
     for column in range(max(i - 2, 0), min(i + 2, CHART[0] - 1) + 1):
@@ -475,7 +516,7 @@ def _find_near(chart: U8, i: int, j: int) -> int:
 
 
 @part
-def _judge_rooms(field: Field, knowledge: Knowledge, agent: int) -> None:
+def _judge_rooms(field: Field, knowledge: TransportKnowledge, agent: int) -> None:
     """Judge how well an agent knows each room."""
     for room in range(len(field.size)):
         visit = knowledge.rooms[agent, room]

@@ -78,10 +78,12 @@ def list_schemas(names: Names, known: Known) -> tuple[ActionSchema, ...]:
     containers = tuple(thing for thing in things if thing in names.containers)
     room, thing = Param("room", "entity", rooms), Param("thing", "entity", tuple(things))
     target, container = Param("target", "entity", targets), Param("container", "entity", containers)
-    found = "It also ends where a target, a container you could use or the bed comes in sight that you did not know of."
+    ending = (
+        "It also ends where a target, a container you could use or the bed comes in sight that you did not know of."
+    )
     return (
         ActionSchema(
-            "go", (room,), f"Walk to the middle of a room until you are in it. {found}", "You are not in it.",
+            "go", (room,), f"Walk to the middle of a room until you are in it. {ending}", "You are not in it.",
             Action("go", (rooms[0],)),
         ),
         ActionSchema(
@@ -123,7 +125,7 @@ def first(action: Action) -> Entity:
 
 
 @dataclass
-class Skill:
+class TransportSkill:
     """A running action.
 
     Args:
@@ -291,10 +293,10 @@ class Skill:
         """Return whether such a thing has come in sight since the last step that the agent did not know of."""
         seen = moment.knowledge.things["seen"][self.number]
         holds_one = any(int(item) in self.names.container_numbers for item in moment.state.hands[self.number])
-        found = int(what in (ANYTHING, "bed") and moment.knowledge.own["bed"][self.number] != NEVER)
+        sighted = int(what in (ANYTHING, "bed") and moment.knowledge.own["bed"][self.number] != NEVER)
         if what in (ANYTHING, "target"):
-            found += int(np.count_nonzero(seen[self.names.target_numbers] != NEVER))
+            sighted += int(np.count_nonzero(seen[self.names.target_numbers] != NEVER))
         if what == "container" or (what == ANYTHING and not holds_one):
-            found += int(np.count_nonzero(seen[self.names.container_numbers] != NEVER))
-        before, self._found = self._found, found
-        return 0 <= before < found
+            sighted += int(np.count_nonzero(seen[self.names.container_numbers] != NEVER))
+        before, self._found = self._found, sighted
+        return 0 <= before < sighted

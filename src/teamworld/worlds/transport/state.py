@@ -133,7 +133,7 @@ class Ground(NamedTuple):
     """Its index in the furniture."""
 
 
-class State(NamedTuple):
+class TransportState(NamedTuple):
     """One moment. N agents, M items."""
 
     clock: I64
@@ -145,9 +145,9 @@ class State(NamedTuple):
     items: Records
     """(M,) of ``THING``."""
 
-    def copy(self) -> State:
+    def copy(self) -> TransportState:
         """Return another that can be changed without changing this one."""
-        return State._make(array.copy() for array in self)
+        return TransportState._make(array.copy() for array in self)
 
 
 class Primitive(NamedTuple):
@@ -194,7 +194,7 @@ def _blocks(item: Item) -> bool:
     return item.kind != "target" and item.size[1] > LOW
 
 
-def begin(instance: Instance) -> State:
+def begin(instance: Instance) -> TransportState:
     """Return the moment before the first frame."""
     agents = np.zeros(len(instance.starts), AGENT)
     agents["item"] = NOTHING
@@ -207,4 +207,4 @@ def begin(instance: Instance) -> State:
     supports = (NOTHING if item.support is None else item.support for item in instance.items)
     lying = [(i.x, i.y, i.z, NOBODY, NOTHING, on, False, False) for i, on in zip(instance.items, supports, strict=True)]
     hands = np.full((len(agents), HANDS), NOTHING, np.int64)
-    return State(np.zeros(1, np.int64), agents, hands, np.array(lying, THING))
+    return TransportState(np.zeros(1, np.int64), agents, hands, np.array(lying, THING))

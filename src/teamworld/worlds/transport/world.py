@@ -35,7 +35,7 @@ from teamworld.worlds.transport.observe import Names, facts_of, known_by, percep
 from teamworld.worlds.transport.official import fingerprint
 from teamworld.worlds.transport.scene import Instance, Item
 from teamworld.worlds.transport.sight import Eyes, Moment
-from teamworld.worlds.transport.skills import EXPLANATIONS, PULSE, Skill
+from teamworld.worlds.transport.skills import EXPLANATIONS, PULSE, TransportSkill
 from teamworld.worlds.transport.state import FRAMES, NOBODY, NONE, NOTHING, PRIMITIVES, TEAM, Flags, Rules
 from teamworld.worlds.transport.text import tell_rules, tell_task
 
@@ -89,7 +89,7 @@ class TransportOptions(BaseModel):
 OPTIONS = TransportOptions
 
 
-class Change(NamedTuple):
+class TransportChange(NamedTuple):
     """One step."""
 
     frames: int
@@ -110,7 +110,7 @@ def _headline(targets: int) -> tuple[HeadlineMeasure, ...]:
     )
 
 
-class TransportWorld(FactsWorld[TransportDomain, Skill, Change]):
+class TransportWorld(FactsWorld[TransportDomain, TransportSkill, TransportChange]):
     """One instance of transport.
 
     Args:
@@ -161,13 +161,13 @@ class TransportWorld(FactsWorld[TransportDomain, Skill, Change]):
         self._bearers = np.full(len(self.instance.items), NOBODY)
         self._look()
 
-    def make_skill(self, agent: AgentId, action: Action) -> Skill:
+    def make_skill(self, agent: AgentId, action: Action) -> TransportSkill:
         """Return a running action; what the agent did stops."""
         number = self._names.agent_numbers[agent]
         physics.cancel(self._moment.state, number)
-        return Skill(number, action, self._t, self._names, self._ways[number], self._rngs[number]["search"])
+        return TransportSkill(number, action, self._t, self._names, self._ways[number], self._rngs[number]["search"])
 
-    def advance(self, running: Mapping[AgentId, Skill]) -> Change:
+    def advance(self, running: Mapping[AgentId, TransportSkill]) -> TransportChange:
         """Go through frames until an action ends, an agent sees something new, or a waiting one has waited."""
         state, own = self._moment.state, self._moment.knowledge.own
         team = self._spec.agents
@@ -200,9 +200,9 @@ class TransportWorld(FactsWorld[TransportDomain, Skill, Change]):
                     skill.take(self._moment)
             is_over = is_over or frames >= most or own["news"].sum() != news or self.is_complete()
             is_over = is_over or any(skill.result is not RUNNING for skill in running.values())
-        return Change(frames, places, held, {agent: tuple(verbs) for agent, verbs in done.items()})
+        return TransportChange(frames, places, held, {agent: tuple(verbs) for agent, verbs in done.items()})
 
-    def _continue(self, skill: Skill) -> None:
+    def _continue(self, skill: TransportSkill) -> None:
         """Begin the next primitive action of a running one, unless one is under way."""
         state = self._moment.state
         if skill.result is RUNNING and state.agents["verb"][skill.number] == NONE:
@@ -225,11 +225,11 @@ class TransportWorld(FactsWorld[TransportDomain, Skill, Change]):
             if [place] != trail[-1:]:
                 trail.append(place)
 
-    def count_ticks(self, change: Change) -> int:
+    def count_ticks(self, change: TransportChange) -> int:
         """Return the frames of a step."""
         return change.frames
 
-    def observe(self, agent: AgentId, change: Change) -> Outcome:
+    def observe(self, agent: AgentId, change: TransportChange) -> Outcome:
         """Return what the step did to an agent and through it."""
         number = self._names.agent_numbers[agent]
         return Outcome(
@@ -242,7 +242,7 @@ class TransportWorld(FactsWorld[TransportDomain, Skill, Change]):
             place=change.places[agent],
         )
 
-    def judge(self, agent: AgentId, skill: Skill, change: Change) -> Result:
+    def judge(self, agent: AgentId, skill: TransportSkill, change: TransportChange) -> Result:
         """Return how a running action stands after the step."""
         result = skill.result
         if result.status != "failed":
@@ -257,7 +257,7 @@ class TransportWorld(FactsWorld[TransportDomain, Skill, Change]):
         """Return what an agent knows another to hold."""
         return known_by(self._names, self._moment, self._names.agent_numbers[agent]).hands.get(other, ())
 
-    def conclude(self, change: Change) -> StepResult:
+    def conclude(self, change: TransportChange) -> StepResult:
         """Return progress and score."""
         before, self._delivered = self._delivered, self._moment.state.items["delivered"].copy()
         score = {"reward": float(self._delivered.sum() - before.sum()), "delivered": float(self._delivered.sum())}
@@ -270,10 +270,10 @@ class TransportWorld(FactsWorld[TransportDomain, Skill, Change]):
 
     def _list_events(self, before: Flags) -> Iterator[GoalEvent]:
         """Yield progress as shares of each goal, and what was done; those who carried the targets took part."""
-        now, items = self._moment.state.items["delivered"], self.instance.items
+        delivered, items = self._moment.state.items["delivered"], self.instance.items
         for wanted in self._domain.wants.wanted:
             numbers = [number for number in self._names.target_numbers if items[number].name == wanted.kind]
-            fresh = [number for number in numbers if now[number] and not before[number]]
+            fresh = [number for number in numbers if delivered[number] and not before[number]]
             if fresh:
                 carriers = {int(self._bearers[number]) for number in fresh}
                 who = tuple(agent for number, agent in enumerate(self._spec.agents) if number in carriers)

@@ -122,6 +122,8 @@ SAFE_THERE = {
     "hmas/prompts/plan.md.j2": {"opinion"},
     # how an action ended and why, in words of the world
     "react/prompts/act.md.j2": {"outcome"},
+    # what is seen, and who said something, in words of the method
+    "embodied/prompts/talk.md.j2": {"q.new"},
     "cobel/prompts/mine.md.j2": {"why"},
 }
 

@@ -221,7 +221,7 @@ def test_errors_are_one_line(kit: Path, capsys: pytest.CaptureFixture[str], word
 def test_listing_commands_take_names(kit: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for words, says in (
         (["levels", WORLD], "one "), (["worlds", WORLD], "one flat"), (["methods", METHOD], f"{METHOD}:same"),
-        (["doctor", "--reasoner", f"{REASONER}:merry"], "ok  mind"),
+        (["doctor", "--reasoner", f"{REASONER}:merry"], "ok  reasoner"),
     ):  # fmt: skip
         assert command(words) == 0
         assert says in capsys.readouterr().out

@@ -138,7 +138,7 @@ def test_what_is_not_there_is_told_in_one_line(
 
 def test_several_questions_in_one_step_are_told_apart(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     out = tmp_path / "run"
-    run_experiment("cube", method="drwell:free_chat", max_steps=5, out=out)
+    run_experiment("cube", method="drwell:free_chat", max_steps=40, out=out)
     code, _, err = call(capsys, "drwell.chat", "--run", str(out), "--step", "0")
     assert code == 2
     assert "2 times in step 0: say which with --number 1 to 2" in err

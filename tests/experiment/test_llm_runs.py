@@ -155,7 +155,7 @@ def test_a_mixed_team(server: Peer, tmp_path: Path) -> None:
 
 def test_answers_that_cannot_be_used_are_counted_apart(server: Peer, tmp_path: Path) -> None:
     server.set(brain="tests.reasoning.llm.brains:minimal")
-    run(plain(server, max_steps=4), tmp_path / "a")
+    run(plain(server, max_steps=40), tmp_path / "a")
     events = list(read_log(next((tmp_path / "a").glob("logs/*/*.zst"))))
     flaws = {error.flaw for event in events if isinstance(event, QuestionAsked) for error in event.errors}
     assert flaws == {"intent"}  # sound in form, but no such task
@@ -310,7 +310,7 @@ def test_a_prompt_is_shown_as_it_was_sent_and_sent_again(
     server: Peer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "a"
-    run(plain(server, reasoner=server.name("once-prose"), max_steps=3), out)
+    run(plain(server, reasoner=server.name("once-prose"), max_steps=40), out)
     asked = ["prompts", "drwell.propose", "--run", str(out), "--agent", "agent_1"]
     with CallStore(out / "results.sqlite", readonly=True) as store:
         for attempt in (0, 1):

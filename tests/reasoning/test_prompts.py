@@ -27,7 +27,7 @@ SAFE = {
     # names that the world, the level or the method gave
     *("agent", "kind", "mate", "message.sender", "line.sender", "goal.id", "param.name", "name", "whose"),
     *("q.respondent", "q.teammate", "q.leader", "q.proposer.agent", "entry.agent", "agent.agent", "q.opening"),
-    *("q.spec.agents", "q.situation.team", "me.nearer", "me.taken", "names", "agents", "members"),
+    *("q.spec.agents", "q.situation.team", "me.nearer", "me.mark", "names", "agents", "members"),
     # who leads, by name: an answer that names somebody else is refused
     *("q.organisation.leaders", "proposal.leaders", "record.leaders"),
     # ids of tasks: an answer that names another one is refused, or is taken to name none
@@ -51,7 +51,16 @@ SAFE = {
         "order.by",
         "q.grid",
     ),
-    *("member.more", "member.last_goal", "task.at", "task.text", "task.goal.id", "q.record.open", "q.unheard"),
+    *(
+        "member.more",
+        "member.last_goal",
+        "task.at",
+        "task.reader",
+        "task.text",
+        "task.goal.id",
+        "q.record.open",
+        "q.unheard",
+    ),
     "q.missing",
     # actions as they were read from an agent's words; what cannot be read is a quotation
     *("q.written", "q.rather"),
@@ -72,6 +81,7 @@ SAFE = {
         "me.missed",
         "me.lost",
         "q.example",
+        "q.unshared",
         "q.predicates.values",
         "q.report",
         "q.progress",
@@ -112,6 +122,8 @@ SAFE_THERE = {
     "hmas/prompts/plan.md.j2": {"opinion"},
     # how an action ended and why, in words of the world
     "react/prompts/act.md.j2": {"outcome"},
+    # what is seen, and who said something, in words of the method
+    "embodied/prompts/talk.md.j2": {"q.new"},
     "cobel/prompts/mine.md.j2": {"why"},
 }
 

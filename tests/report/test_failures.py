@@ -24,7 +24,7 @@ def tag(label: str, first: int = 0, agents: tuple[str, ...] = ("a",)) -> Tag:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("runs") / "r"
-    run(level="n4", method=["greedy", "random"], episodes=2, seed=[0, 1], max_steps=100, out=out)
+    run(level="n4", method=["greedy", "random"], episodes=2, seed=[0, 1, 2, 3], max_steps=100, out=out)
     return out
 
 

@@ -76,7 +76,7 @@ def test_a_joint_task_gets_all_the_agents_that_it_takes_in_one_step() -> None:
 def test_what_others_propose_comes_first() -> None:
     me = know(make_world("household", "dev-tea"), "Alice")
     given = (item("Bob", "explore(bathroom_64)"), item("Alice", "explore(kitchen_36)"))
-    plan = divide_work(me, COUPLE, given=given)
+    plan = divide_work(me, COUPLE, proposed=given)
     assert set(given) <= set(plan)
     assert len([entry for entry in plan if entry.action in ("explore(bathroom_64)", "explore(kitchen_36)")]) == 2
 
@@ -84,7 +84,7 @@ def test_what_others_propose_comes_first() -> None:
 def test_a_proposal_for_a_task_that_the_designer_does_not_know_is_taken_up() -> None:
     made = make_world("rooms", "two")
     given = (item("agent_1", goal="deliver_99"),)
-    assert set(given) <= set(divide_work(know(made, "agent_0"), made.spec.agents, given=given))
+    assert set(given) <= set(divide_work(know(made, "agent_0"), made.spec.agents, proposed=given))
 
 
 def test_who_is_at_something_rather_keeps_it() -> None:

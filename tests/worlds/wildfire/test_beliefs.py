@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from teamworld.language import Entity, Fact, Facts, parse_action
 from teamworld.testing.random_walk import BeforeStep, walk_randomly
-from teamworld.worlds.base.beliefs import SAFETY
 from teamworld.worlds.contract import Option
 from teamworld.worlds.wildfire import beliefs, physics
 from teamworld.worlds.wildfire.domain import WildfireDomain
@@ -131,24 +130,15 @@ def above(water: int = 3, **at: tuple[int, int]) -> SymbolicState:
         ({}, WAITING, ("go_to(helicopter_1)", "transport_0", 4), ("release()", "fire_0", 1), 1),
         ({}, WAITING, ("go_to(helicopter_1)", "transport_0", 4), ("go_to(firefighter_1)", "transport_0", 2), 0),
         ({"kinds": TWO_HELICOPTERS}, WAITING, ("go_to(helicopter_1)", "transport_0", 4), ("release()", "fire_0", 1), 0),
-        # a drop on friends costs more than any message, also on a line under work
-        ({}, above(firefighter_1=(60, 57)), ("release()", "fire_0", 1), ("cut_all()", "fire_0", 2), SAFETY),
-        ({}, above(firefighter_1=(60, 50)), ("release()", "fire_0", 1), ("cut_all()", "fire_0", 2), 0),
-        ({}, above(0, firefighter_1=(60, 57)), ("release()", "fire_0", 1), ("cut_all()", "fire_0", 2), 0),
-        ({}, replace(above(), fires={}), ("release()", "fire_0", 1), ("cut_line((58, 58))", "fire_0", 2), SAFETY),
+        # a drop on who works does no harm
+        ({}, above(firefighter_1=(60, 57)), ("release()", "fire_0", 1), ("cut_all()", "fire_0", 2), 0),
         # no source runs dry
         ({"task": "contain"}, WATER, ("refill()", "fire_0", 1), ("refill()", "fire_0", 1), 0),
         ({"task": "contain"}, WATER, ("go_to(<water>(0))", "fire_0", 4), ("go_to(<water>(0))", "fire_0", 4), 0),
-        # a walker that goes where fire will be: a fire step takes five timesteps, and who searches may fly
-        ({}, BURNING, ("move_to((60, 61))", None, 3), ("wait()", None, 1), SAFETY),
-        ({}, BURNING, ("move_to((65, 60))", None, 5), ("wait()", None, 1), 0),
-        ({}, BURNING, ("move_to((65, 60))", None, 15), ("wait()", None, 1), SAFETY),
-        ({}, BURNING, ("go_to(<civilian>(0))", "guard_0", 10), ("wait()", None, 1), SAFETY),
-        ({}, BURNING, ("go_to(<sector>(4))", "search", 10), ("wait()", None, 1), 0),
-        (
-            {}, SymbolicState(team(), fires={0: FireState(out=True)}),
-            ("move_to((60, 61))", None, 3), ("wait()", None, 1), 0,
-        ),
+        # where one of them goes into danger the two lose nothing by doing both
+        ({}, BURNING, ("move_to((60, 61))", None, 3), ("wait()", None, 1), 0),
+        ({}, BURNING, ("cut_line((65, 60))", "fire_0", 15), ("cut_line((60, 65))", "fire_0", 15), 0),
+        ({}, BURNING, ("cut_line((65, 60))", "fire_0", 15), ("cut_line((65, 60))", "fire_0", 12), 12),
     ],
 )  # fmt: skip
 def test_conflict_costs(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -17,10 +18,18 @@ from teamworld.testing.episodes import Scenario, play
 from teamworld.worlds.contract import WAIT
 from teamworld.worlds.wildfire import firebreaks, heuristic
 from teamworld.worlds.wildfire.candidate_plans import share_sectors
-from teamworld.worlds.wildfire.kernels.agents import DRY, SEEN_BUILDING
+from teamworld.worlds.wildfire.kernels.agents import DRY, SEEN_BUILDING, SEEN_ON_FIRE, UNSEEN
 from teamworld.worlds.wildfire.levels import level_for
 from teamworld.worlds.wildfire.skills import MEASURES, line_cells, schemas
-from teamworld.worlds.wildfire.symbolic_state import FireState, SymbolicState, facts_of, state_of
+from teamworld.worlds.wildfire.symbolic_state import (
+    USUAL_TREES,
+    AgentState,
+    FireState,
+    SymbolicState,
+    expected_facts,
+    facts_of,
+    state_of,
+)
 from teamworld.worlds.wildfire.world import WildfireWorld, make
 
 #: Steps for which a team is watched.
@@ -58,7 +67,9 @@ def test_runs_of_a_ring_are_straight_and_hold_all_that_is_left_to_cut(seed: int)
     for _ in range(STEPS):
         scene = scene_of(world)
         ring = firebreaks.firebreak(brief, scene, 0)
-        assert ring is not None
+        if ring is None:
+            assert firebreaks.enclosed_ground(brief, scene, 0) is not None
+            return
         assert scene.ground is not None
         left = [cell for cell in ring.uncut if not scene.dangerous(cell)]
         left = [cell for cell in left if scene.ground.code(cell) != SEEN_BUILDING]
@@ -92,18 +103,155 @@ def test_who_searches_has_a_sector_of_its_own_and_is_told_whose_the_others_are(l
         assert all(f"for {mate}" in view.text() for mate in shared)
 
 
+class _Ground(SimpleNamespace):
+    """Ground that was all seen just now, of (N, N) codes."""
+
+    codes: np.ndarray
+    t = 0
+
+    def code(self, cell: tuple[int, int]) -> int:
+        return int(self.codes[cell[1], cell[0]])
+
+    def date(self, cell: tuple[int, int]) -> int:
+        return 0
+
+    def dangerous(self, cell: tuple[int, int]) -> bool:
+        return False
+
+
+def scene_with(codes: np.ndarray, cells: tuple[tuple[int, int], ...], **at: tuple[int, int]) -> SymbolicState:
+    """Return a scene of a fire on ground with these codes."""
+    bodies = {agent: AgentState(place) for agent, place in at.items()}
+    return SymbolicState(bodies, fires={0: FireState(cells=cells)}, ground=cast("Any", _Ground(codes=codes)))
+
+
 def test_a_fire_is_enclosed_where_nothing_that_burns_leads_out() -> None:
-    codes = np.full((9, 9), DRY + 2, np.uint8)
-    codes[2:7, 2], codes[2:7, 6], codes[2, 2:7], codes[6, 2:7] = (DRY,) * 4
+    codes = np.full((60, 60), DRY + 2, np.uint8)
+    codes[22:27, 22], codes[22:27, 26], codes[22, 22:27], codes[26, 22:27] = (DRY,) * 4
     mission = make("suppress_fire_contain", 0, 50, {}).domain.mission
-    ring = [(x, y) for x in range(9) for y in range(9) if x in (0, 8) or y in (0, 8)]
-    for gap in (None, (6, 4), (2, 2)):  # fire crosses corners
-        burnable = codes.copy()
-        if gap is not None:
-            burnable[gap[1], gap[0]] = DRY + 1
-        ground = SimpleNamespace(codes=burnable, code=lambda cell, codes=burnable: int(codes[cell[1], cell[0]]))
-        state = SymbolicState(fires={0: FireState(cells=((4, 4),))}, ground=cast("Any", ground))
-        assert firebreaks._is_enclosed(mission, state, 0, ring) == (gap is None)
+    inside = frozenset((x, y) for x in (23, 24, 25) for y in (23, 24, 25))
+    assert firebreaks.enclosed_ground(mission, scene_with(codes, ((24, 24),)), 0) == inside
+    for gap, code in (((26, 24), DRY + 1), ((22, 22), DRY + 1), ((26, 24), UNSEEN), ((24, 20), SEEN_BUILDING)):
+        leaky = codes.copy()  # fire crosses corners, and bare ground near buildings burns
+        leaky[gap[1], gap[0]] = code
+        assert firebreaks.enclosed_ground(mission, scene_with(leaky, ((24, 24),)), 0) is None
+
+
+def test_nobody_is_called_to_a_fire_that_is_enclosed() -> None:
+    codes = np.full((60, 60), DRY + 2, np.uint8)
+    codes[22:27, 22], codes[22:27, 26], codes[22, 22:27], codes[26, 22:27] = (DRY,) * 4
+    here = make("suppress_fire_contain", 0, 50, {})
+    scene = scene_with(codes, ((24, 24),), firefighter_1=(22, 24), firefighter_2=(23, 23))
+    facts = expected_facts(scene)
+    (goal,) = here.domain.goals(facts)
+    words = here.domain.describe_goal(goal, "firefighter_1", facts)
+    assert "it is enclosed" in words
+    assert words.endswith("nobody is needed")
+    assert "of use" not in words
+    options = here.domain.options("firefighter_1", facts)
+    assert [str(option.action) for option in options] == ["idle(5)", "wait()"]  # on bare ground one is safe
+    assert options[0].goal == "fire_0"
+    assert here.domain.candidate_plans(goal, "firefighter_1", facts)[0].actions == (Action("idle", (5,)),)
+    inside = here.domain.options("firefighter_2", facts)  # the fire comes to where it stands
+    assert next(option.action.verb for option in inside) == "move_to"
+
+
+def test_the_ring_is_small_and_stays_while_it_is_cut_as_fast_as_was_reckoned() -> None:
+    """The bulldozer drives round, five on foot cut the west side: they are done before the step that was told."""
+    world = make("suppress_fire_contain", 0, 100, {})
+    brief = world.domain.mission
+    first = firebreaks.firebreak(brief, scene_of(world), 0)
+    assert first is not None
+    assert (first.box, len(first.cells), first.deadline, first.in_time) == ((38, 32, 44, 38), 24, 10, True)
+    west = [f"move_to((38, {y}))" for y in (33, 34, 35, 36, 37)]
+    south = [f"move_to(({x}, 38))" for x in (38, 39, 40, 41, 42)]
+    plans = {f"firefighter_{k}": [west[k - 1], "cut_all()", south[k - 1], "cut_all()"] for k in range(1, 6)}
+    plans["bulldozer_6"] = ["move_to((38, 32))", "cut_line((44, 32))", "cut_line((44, 38))", "cut_line((38, 38))"]
+    free = set(plans)
+    for _ in range(20):
+        ring = firebreaks.firebreak(brief, scene_of(world), 0)
+        if ring is None:
+            break
+        assert ring.box == first.box
+        report = world.step({agent: parse_action(plans[agent].pop(0)) for agent in free if plans[agent]})
+        free = {agent for agent, outcome in report.outcomes.items() if outcome.status != "running"}
+    assert firebreaks.enclosed_ground(brief, scene_of(world), 0) is not None
+    assert first.deadline is not None
+    assert world.incident.t <= first.deadline
+    assert abs(world.incident.t - first.needs) <= 1.5
+
+
+def test_a_ring_that_is_nearly_cut_is_kept_when_it_may_be_late() -> None:
+    codes = np.full((60, 60), DRY + 2, np.uint8)
+    mission = make("suppress_fire_contain", 0, 50, {}).domain.mission
+    fire = ((30, 30), (31, 30), (30, 31), (31, 31))
+    new = firebreaks.firebreak(mission, scene_with(codes, fire, firefighter_1=(26, 26)), 0)
+    assert new is not None
+    codes[26:36, 26], codes[26:36, 34], codes[26, 26:35], codes[34, 26:35] = (DRY,) * 4
+    codes[34, 30] = DRY + 3  # the fire is three cells from it, and who could cut it has a long way
+    kept = firebreaks.firebreak(mission, scene_with(codes, fire, firefighter_1=(0, 59), firefighter_2=(59, 59)), 0)
+    assert kept is not None
+    assert kept.box == (26, 26, 34, 34) != new.box
+    assert kept.uncut == ((30, 34),)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6))
+def test_what_a_ring_needs_is_the_plain_sum(seed: int) -> None:
+    """Work, arrivals and deadline of the ring that is chosen, reckoned cell by cell."""
+    draw = np.random.default_rng(seed)
+    codes = draw.integers(DRY, DRY + 4, (60, 60)).astype(np.uint8)
+    codes[draw.random((60, 60)) < 0.2] = UNSEEN
+    x, y = (int(k) for k in draw.integers(0, 60, 2))
+    codes[y, x] = SEEN_ON_FIRE
+    mission = make("suppress_fire_contain", 0, 50, {}).domain.mission
+    at = {agent: (int(draw.integers(60)), int(draw.integers(60))) for agent in list(mission.kinds)[-3:]}
+    scene = scene_with(codes, ((x, y),), **at)
+    ring = firebreaks.firebreak(mission, scene, 0)
+    assert ring is not None
+    x0, y0, x1, y1 = ring.box
+    outline = {
+        (i, j) for i in range(x0, x1 + 1) for j in range(y0, y1 + 1)
+        if (i in (x0, x1) or j in (y0, y1)) and 0 <= i < 60 and 0 <= j < 60
+    }  # fmt: skip
+    assert set(ring.cells) == outline
+    left = {cell: codes[cell[1], cell[0]] for cell in outline if codes[cell[1], cell[0]] not in (DRY, SEEN_ON_FIRE)}
+    assert set(ring.uncut) == set(left)
+    trees = sum(USUAL_TREES if code == UNSEEN else code - DRY for code in left.values())
+    sides = {
+        "y0": [c for c in left if c[1] == y0], "y1": [c for c in left if c[1] == y1],
+        "x0": [c for c in left if c[0] == x0 and c[1] not in (y0, y1)],
+        "x1": [c for c in left if c[0] == x1 and c[1] not in (y0, y1)],
+    }  # fmt: skip
+    work = {"firefighter": trees + len(left), "bulldozer": len(left) / 4 + 0.5 * sum(map(bool, sides.values()))}
+    gaps = [gap for side, gap in (("x0", x - x0), ("y0", y - y0), ("x1", x1 - x), ("y1", y1 - y)) if sides[side]]
+    assert ring.deadline == 5 * (min(gaps) - 1)
+    arrivals = firebreaks._arrivals(mission, scene, list(at), firebreaks.Rectangle(x, y, x, y))
+    low, high = 0.0, 1e4
+    for _ in range(60):  # all together have done the whole: by bisection
+        middle = (low + high) / 2
+        done = sum(count * max(0, middle - a) / work[kind] for (a, kind), count in arrivals.items())
+        low, high = (middle, high) if done < 1 else (low, middle)
+    assert ring.needs == pytest.approx(max(high, min(a for a, _ in arrivals) + 1), rel=1e-6)
+
+
+def test_who_stands_on_a_ring_is_offered_to_cut_what_is_underfoot() -> None:
+    codes = np.full((60, 60), DRY + 2, np.uint8)
+    here = make("suppress_fire_contain", 0, 50, {})
+    fire = ((31, 31),)
+    ring = firebreaks.firebreak(here.domain.mission, scene_with(codes, fire, firefighter_1=(20, 20)), 0)
+    assert ring is not None
+    side = [cell for cell in ring.cells if cell[1] == ring.box.y0]
+    for at in (side[3], (side[3][0], side[3][1] - 1)):
+        scene = scene_with(codes, fire, firefighter_1=at)
+        body = scene.agents["firefighter_1"]._replace(trees=2)
+        facts = expected_facts(replace(scene, agents={"firefighter_1": body}))
+        verbs = [option.action.verb for option in here.domain.options("firefighter_1", facts)]
+        assert "cut_all" in verbs
+        assert ("cut_line" in verbs) == (at in side)  # and to go on from there
+    alike = scene_with(codes, fire, firefighter_1=(20, 20), firefighter_2=(20, 20))
+    offers = [list(map(str, here.domain.options(agent, expected_facts(alike)))) for agent in alike.agents]
+    assert offers[0] == offers[1]
 
 
 @pytest.mark.parametrize("level", ["suppress_fire_contain", "rescue_civilians_known_location_small"])

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from teamworld.language import Action, Entity, parse_action, plain
 from teamworld.worlds.wildfire import physics
+from teamworld.worlds.wildfire.firebreaks import firebreak
 from teamworld.worlds.wildfire.levels import LEVELS, Team
 from teamworld.worlds.wildfire.skills import line_cells, travel_ticks
 from teamworld.worlds.wildfire.state import Cell
-from teamworld.worlds.wildfire.world import WildfireWorld, make
+from teamworld.worlds.wildfire.world import WildfireOptions, WildfireWorld, make
 from tests.worlds.wildfire.test_world import FAR, do, until, world
 
 SMALL = [name for name, level in LEVELS.items() if level.team.size <= 20 and level.size <= 250]
@@ -133,16 +134,25 @@ def test_a_ring_is_told_with_what_is_left_to_cut() -> None:
     before = here.view(agent)
     words = here.domain.describe_goal(before.goals[0], agent, before.known)
     assert "done when nothing of it burns" in words
-    assert re.search(
-        r"a ring that would close: along x \d+ to \d+, y \d+ to \d+, 40 cells, \d+ of them still to cut", words
-    )
-    left = int(re.findall(r"(\d+) of them still", words)[0])
+    assert "the smallest ring that the team can close in time: x 38 to 44, y 32 to 38, 24 cells, 24 still" in words
+    assert "before step 10" in words
+    assert "(steps of cutting for a firefighter / a bulldozer; away for bulldozer_6)" in words
+    assert "y 32, x 38 to 44, 7 unseen (17 / 2; 4 away)" in words
     plan = here.domain.candidate_plans(before.goals[0], agent, before.known)[0]
     for action in plan.actions[:2]:
         until(here, agent, str(action))
     after = here.view(agent)
     words = here.domain.describe_goal(after.goals[0], agent, after.known)
-    assert int(re.findall(r"(\d+) of them still", words)[0]) < left
+    assert int(re.findall(r"(\d+) still to cut", words)[0]) < 24
+    ring = firebreak(here.domain.mission, after.state, 0)
+    assert ring is not None
+    told = re.findall(r"([xy]) (\d+), [xy] ([\d ,to]+), ", words)  # every cell that is not told is bare
+    cells = set[tuple[int, int]]()
+    for axis, line, spans in told:
+        for first, last in re.findall(r"(\d+)(?: to (\d+))?", spans):
+            along = range(int(first), int(last or first) + 1)
+            cells |= {(int(line), k) if axis == "x" else (k, int(line)) for k in along}
+    assert cells == set(ring.uncut)
 
 
 def test_a_goal_is_told_in_its_own_units_with_the_steps_of_the_agent() -> None:
@@ -162,21 +172,58 @@ def test_who_stands_on_a_target_is_told_with_the_cutting_that_is_left() -> None:
     until(here, "firefighter_2", "go_to(<target>(0))")
     view = here.view("firefighter_1")
     words = here.domain.describe_goal(view.goals[0], "firefighter_1", view.known)
-    assert "; firefighter_2 is there, 3 steps of cutting left; one agent is enough" in words
+    assert words.endswith(
+        "; firefighter_2 is there, 3 steps of cutting left; one agent is enough; done before firefighter_1 comes"
+    )
+    assert "fell(<target>(0))" not in map(str, (option.action for option in view.options))
+    until(here, "firefighter_1", "go_to(<target>(0))")
+    view = here.view("firefighter_1")  # who is there can help
+    assert "fell(<target>(0))" in map(str, (option.action for option in view.options))
 
 
 def test_ways_between_few_targets_are_told_by_their_length() -> None:
     here = make("cut_trees_sparse_small", 0, 30, {})
     view = here.view("firefighter_1")
-    line = next(line for line in view.text().splitlines() if line.startswith("From target to target: "))
+    line = next(line for line in view.text().splitlines() if line.startswith("Estimated steps from target to target: "))
     pairs = re.findall(r"(\d)-(\d)", line)
     assert len(pairs) == len(set(pairs)) == 15
     first = next(pair for pair in pairs)
     spots = view.state.targets
     near = travel_ticks("firefighter", spots[int(first[0])].at, spots[int(first[1])].at, view.state)
-    assert f"{first[0]}-{first[1]}" in line.split(" step")[0]
-    assert re.search(r"\d-\d (\d+) step", line)[1] == str(near)  # type: ignore[index]
-    assert "From target to target" not in make("cut_trees_sparse_large", 0, 30, {}).view("firefighter_1").text()
+    assert f": {near} for {first[0]}-{first[1]}," in line
+    assert "from target to target" not in make("cut_trees_sparse_large", 0, 30, {}).view("firefighter_1").text()
+
+
+def test_who_is_seen_cutting_is_told_with_the_way_it_went() -> None:
+    here = world(Team(1, 1), "contain", spawn=(5, 5), fire=FAR, trees=3, fire_every=10**5)
+    report = do(here, bulldozer_2="cut_line((13, 5))", firefighter_1="cut_all()")
+    assert report.outcomes["bulldozer_2"].status == "running"
+    assert (
+        "bulldozer_2 at (9, 5), 4 cells to the east, was seen cutting to the east" in here.view("firefighter_1").text()
+    )
+    assert "firefighter_1 at (5, 5), 4 cells to the west, was seen cutting." in here.view("bulldozer_2").text()
+    until(here, "bulldozer_2", "move_to((5, 5))")
+    assert "seen cutting" not in here.view("firefighter_1").text()
+
+
+def test_who_did_not_see_it_is_not_told_who_cuts() -> None:
+    options = WildfireOptions(shared_map=False)
+    here = world(Team(2), "contain", spawn=(5, 5), fire=FAR, trees=3, fire_every=10**5, options=options)
+    until(here, "firefighter_2", "move_to((20, 20))")
+    do(here, firefighter_2="cut_all()")
+    assert "seen cutting" not in here.view("firefighter_1").text()
+
+
+def test_what_is_known_of_a_fire_is_told_alike_to_all_and_apart_how_far_it_is() -> None:
+    here = make("suppress_fire_contain", 0, 100, {})
+    for _ in range(6):
+        here.step({"firefighter_1": Action("move_to", ((38, 34),)), "firefighter_2": Action("move_to", ((38, 38),))})
+    texts = [here.view(agent).text().splitlines() for agent in here.spec.agents[:2]]
+    told = [next(line for line in lines if line.startswith("fire_0: ")) for lines in texts]
+    assert told[0] == told[1]
+    assert "to the" not in told[0]
+    near = [next(line for line in lines if line.startswith("Nearest to you of fire_0: ")) for lines in texts]
+    assert near[0] != near[1]
 
 
 def test_what_a_menu_leaves_out_stands_in_the_words() -> None:

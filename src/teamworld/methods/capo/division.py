@@ -31,7 +31,7 @@ ROUNDS: Final = 2
 
 
 def divide_work(
-    me: DialogueKnowledge, members: Sequence[AgentId], before: MetaPlan = (), given: MetaPlan = ()
+    me: DialogueKnowledge, members: Sequence[AgentId], before: MetaPlan = (), proposed: MetaPlan = ()
 ) -> MetaPlan:
     """Return a meta-plan; whoever has nothing to do in it waits.
 
@@ -39,11 +39,11 @@ def divide_work(
         me: What the agent knows that divides the work.
         members: The agents that it is for.
         before: The meta-plan so far: whoever is at something by it rather keeps it.
-        given: What others proposed: it comes first, in its steps.
+        proposed: What others proposed: it comes first, in its steps.
     """
     table = _Table(me, members, commitments(before, me), place_all(me, members), _first_actions(before, me))
     divide = _divide_fetching if me.words.hands > 1 else _divide_goals
-    items = list(divide(table, [item for item in given if item.agent in members and _may_be_open(item, me)]))
+    items = list(divide(table, [item for item in proposed if item.agent in members and _may_be_open(item, me)]))
     idle = [agent for agent in members if not any(item.agent == agent for item in items)]
     items += [PlanItem(step=1, agent=agent, action=plain(WAIT)) for agent in idle]
     return tuple(sorted(items, key=lambda item: (item.step, members.index(item.agent))))
@@ -110,11 +110,11 @@ def place_all(me: DialogueKnowledge, members: Sequence[AgentId]) -> Facts:
 # ---- with several hands
 
 
-def _divide_fetching(table: _Table, given: Sequence[PlanItem]) -> Iterator[PlanItem]:
+def _divide_fetching(table: _Table, proposed: Sequence[PlanItem]) -> Iterator[PlanItem]:
     me, facts, taken = table.me, table.facts, set[tuple[Term, ...]]()
     for number in range(STEPS * ROUNDS):
         step, doing = 1 + number // ROUNDS, table.doing if number == 0 else {}
-        fixed = _given_actions(given, step, number % ROUNDS, me)
+        fixed = _given_actions(proposed, step, number % ROUNDS, me)
         chosen = _choose_round(table, facts, taken, fixed, doing)
         for agent, option in chosen.items():
             yield PlanItem(step=step, agent=agent, goal=option.goal, action=plain(option.action))
@@ -125,10 +125,12 @@ def _divide_fetching(table: _Table, given: Sequence[PlanItem]) -> Iterator[PlanI
                 facts = me.domain.predict(agent, option.action, facts)
 
 
-def _given_actions(given: Sequence[PlanItem], step: int, place: int, me: DialogueKnowledge) -> dict[AgentId, PlanItem]:
+def _given_actions(
+    proposed: Sequence[PlanItem], step: int, place: int, me: DialogueKnowledge
+) -> dict[AgentId, PlanItem]:
     """Return what was proposed for each agent in a place of a step."""
     by_agent: dict[AgentId, list[PlanItem]] = {}
-    for item in given:
+    for item in proposed:
         if item.step == step and read_item(item, me) is not None:
             by_agent.setdefault(item.agent, []).append(item)
     return {agent: items[place] for agent, items in by_agent.items() if place < len(items)}
@@ -197,10 +199,10 @@ def _is_exclusive(action: Action, me: DialogueKnowledge) -> bool:
 # ---- with one hand
 
 
-def _divide_goals(table: _Table, given: Sequence[PlanItem]) -> Iterator[PlanItem]:
+def _divide_goals(table: _Table, proposed: Sequence[PlanItem]) -> Iterator[PlanItem]:
     goals, offers, taken = dict(table.goals), _offers(table), set[Action]()
     for step in range(1, STEPS + 1):
-        fixed = {item.agent: item for item in reversed(given) if item.step == step}
+        fixed = {item.agent: item for item in reversed(proposed) if item.step == step}
         staffed = Counter(item.goal for item in fixed.values() if item.goal is not None)
         able = _without_waiting(goals)
         free = {

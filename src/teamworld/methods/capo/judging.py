@@ -101,15 +101,15 @@ def _find_better(me: DialogueKnowledge, plan: MetaPlan, members: Sequence[AgentI
         is_alike = teammate != me.agent and me.spec.kinds[teammate] == me.kind
         if not is_alike or not theirs or me.known.value(teammate, me.words.at) is None:
             continue
-        now = _until_done(me, teammate, mine, theirs)
-        for own, other in _divisions(mine, theirs, me) if now is not None else ():
+        finish = _until_done(me, teammate, mine, theirs)
+        for own, other in _divisions(mine, theirs, me) if finish is not None else ():
             then = _until_done(me, teammate, own, other)
-            if now is None or then is None or now < MARGIN * then or now - then <= ROUND_OF_TALK:
+            if finish is None or then is None or finish < MARGIN * then or finish - then <= ROUND_OF_TALK:
                 continue
-            if best is None or now - then > best[0]:
-                reason = f"{teammate} and I are done in {then} steps, not {now}, if we divide it otherwise."
+            if best is None or finish - then > best[0]:
+                reason = f"{teammate} and I are done in {then} steps, not {finish}, if we divide it otherwise."
                 changes = (*_given_to(me.agent, own), *_given_to(teammate, other))
-                best = now - then, Objection(reason, changes)
+                best = finish - then, Objection(reason, changes)
     return None if best is None else best[1]
 
 

@@ -35,7 +35,7 @@ class PlannerMemory(DialogueMemory):
     """What each agent told last of its progress."""
     talk: list[Line] = field(default_factory=list)
     """What else was said, in the order of speaking."""
-    told: set[Entity] = field(default_factory=set)
+    reported: set[Entity] = field(default_factory=set)
     """Things that it was told of."""
     remainder: Action | None = None
     """What was left of its running action when it stopped for a discussion; None where that is all of it."""
@@ -67,6 +67,8 @@ class PlannerMemory(DialogueMemory):
 
     def _take(self, message: Message) -> Line:
         self._note(message, message.t)
-        told = read_told(message.whole, self.domain) if message.sender != self.agent else ()
-        self.told |= {thing for fact in told for thing in (fact.subject, fact.value) if isinstance(thing, Entity)}
+        reported = read_told(message.whole, self.domain) if message.sender != self.agent else ()
+        self.reported |= {
+            thing for fact in reported for thing in (fact.subject, fact.value) if isinstance(thing, Entity)
+        }
         return Line(message.t, message.sender, None, message.whole, message.goal)

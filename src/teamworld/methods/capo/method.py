@@ -133,7 +133,7 @@ class Capo(Method):
         for agent, view in context.views.items():
             if view.is_able:
                 busy = agent in context.running
-                for reason in self._watches[agent].notice(view, self._memory[agent].told, busy):
+                for reason in self._watches[agent].notice(view, self._memory[agent].reported, busy):
                     if reason.about == DONE or reason.about not in self._reasons:
                         self._reasons[reason.about] = reason
 
@@ -237,9 +237,9 @@ class Capo(Method):
 
     def _question(self, kind: type[Discussed], talk: Talk, agent: AgentId) -> Discussed:
         memory, others = self._memory[agent], (name for name in talk.agenda.members if name != agent)
-        told = tuple(memory.progress[name] for name in others if name in memory.progress)
+        reported = tuple(memory.progress[name] for name in others if name in memory.progress)
         me = self._knowledge(talk.context, agent, talk.scenes.get(agent))
-        return kind(agent, {agent: me.view}, me, memory.plan, memory.by, memory.since, talk.agenda, told)
+        return kind(agent, {agent: me.view}, me, memory.plan, memory.by, memory.since, talk.agenda, reported)
 
     # ---- acting
 

@@ -40,13 +40,15 @@ def find_untold(me: DialogueKnowledge) -> tuple[Fact, ...]:
     """
     if me.is_shared:
         return ()
-    believed, told = set(me.known), _told_last(me)
-    things = _things_of_use(me) | {subject for subject, _ in told if isinstance(subject, Entity)}
+    believed, reported = set(me.known), _told_last(me)
+    things = _things_of_use(me) | {subject for subject, _ in reported if isinstance(subject, Entity)}
     seen = [fact for fact in me.view.known if fact in believed and _can_tell(fact, things, me)]
     own = [fact for fact in seen if fact.subject == me.agent]
-    is_same = set(own) == {fact for facts in told.values() for fact in facts if fact.subject == me.agent}
+    is_same = set(own) == {fact for facts in reported.values() for fact in facts if fact.subject == me.agent}
     untold = [
-        fact for fact in seen if fact.subject != me.agent and fact not in told.get((fact.subject, fact.predicate), ())
+        fact
+        for fact in seen
+        if fact.subject != me.agent and fact not in reported.get((fact.subject, fact.predicate), ())
     ]
     return (*(() if is_same else own), *untold)[:MAX_FACTS]
 
@@ -68,12 +70,12 @@ def _told_last(me: DialogueKnowledge) -> dict[tuple[Term, str], set[Fact]]:
     """Return what was told last of each thing and agent, by predicate; of who spoke of itself all that it said then."""
     last: dict[tuple[Term, str], set[Fact]] = {}
     for line in me.lines:
-        told: dict[tuple[Term, str], set[Fact]] = {}
+        reported: dict[tuple[Term, str], set[Fact]] = {}
         for fact in read_told(line.text, me.domain, me.spec.agents, STATE_OF_AGENTS):
-            told.setdefault((fact.subject, fact.predicate), set()).add(fact)
-        if any(subject == line.sender for subject, _ in told):
+            reported.setdefault((fact.subject, fact.predicate), set()).add(fact)
+        if any(subject == line.sender for subject, _ in reported):
             last = {about: facts for about, facts in last.items() if about[0] != line.sender}
-        last |= told
+        last |= reported
     return last
 
 

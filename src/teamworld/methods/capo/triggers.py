@@ -102,16 +102,16 @@ class TriggerWatch:
         self._progress = Progress()
         self._done = 0
 
-    def notice(self, view: View, told: Iterable[Entity], is_busy: bool) -> Sequence[Reason]:
+    def notice(self, view: View, reported: Iterable[Entity], is_busy: bool) -> Sequence[Reason]:
         """Return what is new to an agent since it was last asked, each reason once.
 
         Args:
             view: Of the agent.
-            told: Things that it was told of.
+            reported: Things that it was told of.
             is_busy: Whether an action of its own runs.
         """
         targets = find_targets(view, self._options.matching)
-        known = set(told) if self._options.told_counts else set[Entity]()
+        known = set(reported) if self._options.told_counts else set[Entity]()
         new = [about for about, target in targets.items() if about not in self._met and target.thing not in known]
         self._met.update(targets)
         reasons = [Reason(self._agent, about, f"{self._agent} found {targets[about].name}") for about in new]

@@ -45,6 +45,8 @@ _INSIDE = re.compile(r"(?<![a-z])send[_ ]message(?![a-z])", re.IGNORECASE)
 ModuleAnswer = TypeVar("ModuleAnswer", bound=BaseModel)
 
 
+#: Facts that others lack which a prompt lists, the first.
+SHOWN = 3
 #: Why messages are written without what the world and the agent can do; what is listed is for the steps it takes.
 _MODULE = (
     "a message is written by task, team, perception, dialogue and past actions (CREW-Wildfire, generate_communication)"
@@ -125,8 +127,13 @@ class ProposeMessage(CoelaQuestion[Proposal]):
 
     @property
     def example(self) -> str | None:
-        """A fact that is news to the others; None where there is none."""
-        return example_fact(self.me.untold, self.domain)
+        """A fact that is news to the others, else another that it knows; None where it knows none."""
+        return example_fact((*self.me.unshared, *self.me.untold, *self.me.known), self.domain)
+
+    @property
+    def unshared(self) -> Sequence[str]:
+        """What others lack, as far as the agent knows: as much as fits a short line."""
+        return [plain(fact) for fact in self.me.unshared[:SHOWN]]
 
     @property
     def predicates(self) -> Mapping[str, str]:
@@ -230,8 +237,7 @@ class Choosing(CoelaQuestion[ModuleAnswer]):
     def note(self, option: Option) -> str:
         """Return what is known of an option: its task, its steps, and who in sight would be there first."""
         goal = f" for {option.goal}" if option.goal is not None else ""
-        takers = self.me.taken.get(option.goal or "", ())
-        goal += f" (taken by {', '.join(takers)})" if takers else ""
+        goal += self.me.mark(option.goal)
         nearer = self.me.nearer(option) if self.me.words.hands > 1 else None
         other = f" ({nearer} is nearer)" if nearer is not None else ""
         return f"{goal}, about {plural(option.steps, 'step')}{other}"

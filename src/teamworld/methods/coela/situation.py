@@ -24,6 +24,8 @@ class Situation(DialogueKnowledge):
 
     witnessed: Mapping[AgentId, tuple[Entity, ...]] = field(default_factory=dict)
     """For each teammate the things that matter to goals and that both of them saw."""
+    unshared: tuple[Fact, ...] = ()
+    """What it knows of use that a teammate was not told and did not see with it: wanted things, then searches."""
     remark: str = ""
     """Why its last decision came to nothing, in words."""
     can_tell: bool = True
@@ -50,7 +52,8 @@ class Situation(DialogueKnowledge):
     # ---- who knows what
 
     @cached_property
-    def _reported(self) -> frozenset[Entity]:
+    def reported(self) -> frozenset[Entity]:
+        """The things that somebody told something of."""
         told_facts = (fact for line in self.lines for fact in read_told(line.text, self.domain))
         return frozenset(fact.subject for fact in told_facts if isinstance(fact.subject, Entity))
 
@@ -65,7 +68,7 @@ class Situation(DialogueKnowledge):
 
     def knows_about(self, teammate: AgentId, thing: Entity) -> bool:
         """Return whether a teammate must know something of a thing: it was told, or the two saw it together."""
-        return self.is_shared or thing in self._reported or thing in self.witnessed.get(teammate, ())
+        return self.is_shared or thing in self.reported or thing in self.witnessed.get(teammate, ())
 
     def others(self, teammate: AgentId, but: GoalId) -> Sequence[Goal]:
         """Return the other open goals with room that a teammate knows of and can work on."""
@@ -128,10 +131,35 @@ def assess(
         released=f"{own.goal}, which you said that you take, is {state or 'gone'}." if own and state != "open" else "",
         earlier=old,
         said=new,
+        unshared=() if draft.is_shared else tuple(_unshared(draft, witnessed)),
         witnessed={
             teammate: _of_use(draft, witnessed.get(teammate, ())) for teammate in draft.teammates if not draft.is_shared
         },
     )
+
+
+def _unshared(draft: Situation, witnessed: Mapping[AgentId, Iterable[Entity]]) -> Iterable[Fact]:
+    """Yield what an agent knows that a teammate was not told and did not see with it: wanted things, then searches."""
+    words, known = draft.words, draft.known
+    here = {teammate: known.value(teammate, words.at) for teammate in draft.teammates}  # who is in a room sees it
+    met = {
+        teammate: {thing for thing in witnessed.get(teammate, ()) if thing.kind not in words.rooms} for teammate in here
+    }
+    kinds = {wanted_kind(goal) for goal in draft.goals}
+
+    def is_news(thing: object) -> bool:
+        if not isinstance(thing, Entity) or thing in draft.reported:
+            return False
+        return not all(thing in met[teammate] or thing == here[teammate] for teammate in here)
+
+    for fact in (fact for word in (words.room, words.container, words.surface) if word for fact in known.about(word)):
+        things = isinstance(fact.subject, Entity) and (fact.subject.kind in kinds or fact.subject in draft.targets)
+        if things and fact.value not in draft.targets and is_news(fact.subject):
+            yield fact
+    for word, value in ((words.search, words.seen), (words.access, words.opened)):
+        for fact in known.about(word) if word else ():
+            if fact.value == value and is_news(fact.subject):
+                yield fact
 
 
 def _of_use(draft: Situation, things: Iterable[Entity]) -> tuple[Entity, ...]:

@@ -213,12 +213,15 @@ class DialogueKnowledge(AgentKnowledge):
         return goal is not None and plan.ok and plan.share(goal) > 0
 
     def nearer(self, option: Option) -> AgentId | None:
-        """Return the first teammate in sight who is nearer to what an option is about and has a hand for it."""
-        if option.action == WAIT:
+        """Return the first teammate in sight who is nearer to what an option is about and has a hand for it.
+
+        What the agent holds nobody else can bring.
+        """
+        change = 0 if option.action == WAIT else self.kept_after(option) - len(self.held(self.agent))
+        if option.action == WAIT or change < 0:
             return None
         order = {agent: place for place, agent in enumerate(self.spec.agents)}
-        own = option.steps, order[self.agent]
-        takes = self.kept_after(option) > len(self.held(self.agent))
+        own, takes = (option.steps, order[self.agent]), change > 0
         for teammate in self.teammates:
             is_full = takes and len(self.held(teammate)) >= self.words.hands > 0
             if self.view.facts.value(teammate, self.words.at) is not None and not is_full:

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from teamworld.language import Action, AgentId, Cell, Plan
-from teamworld.worlds.cube import geometry
-from teamworld.worlds.cube.geometry import distances, path_length, straight_runs
+from teamworld.worlds.cube.geometry import aligned_agents, distances, path_length, straight_runs
 from teamworld.worlds.cube.symbolic_state import DELTA, SymbolicState, area_side, once_per_state
 
 #: Straight runs of one search.
@@ -38,12 +37,23 @@ class Search(NamedTuple):
 
 
 def shared_searches(state: SymbolicState, agent: AgentId, radius: int) -> Sequence[Search]:
-    """Return the best of an agent's ways to unseen areas: to the one that falls to it, to the nearest, to others'."""
+    """Return the best of an agent's ways to unseen areas: to the one that falls to it, to the nearest, to others'.
+
+    None for who is lined up to push.
+    """
 
     def rank(search: Search) -> int:
         return 0 if search.owner == agent else 1 if search.owner is None else 2
 
+    if agent in _pushers(state):
+        return ()
     return sorted(_searches(state, radius)[agent], key=rank)[:SEARCHES]
+
+
+@once_per_state
+def _pushers(state: SymbolicState) -> frozenset[AgentId]:
+    """Return who is lined up to push a block to the right."""
+    return frozenset[AgentId]().union(*(aligned_agents(state, block, "left") for block, _ in state.open_blocks))
 
 
 @once_per_state
@@ -59,18 +69,17 @@ def _searches(state: SymbolicState, radius: int) -> Mapping[AgentId, Sequence[Se
         for agent, at in state.agents.items()
     }
     owners = _share_out(state, ways)
-    found: dict[AgentId, Sequence[Search]] = {}
+    by_agent: dict[AgentId, Sequence[Search]] = {}
     for agent, steps_to in ways.items():
         near = sorted((steps, area) for area, steps in steps_to.items())
         runs = {area: tuple(straight_runs(fields[area], state.agents[agent]))[:LEGS] for _, area in near}
-        found[agent] = [Search(steps, area, runs[area], owners.get(area)) for steps, area in near if runs[area]]
-    return found
+        by_agent[agent] = [Search(steps, area, runs[area], owners.get(area)) for steps, area in near if runs[area]]
+    return by_agent
 
 
 def _share_out(state: SymbolicState, ways: Mapping[AgentId, Mapping[Cell, int]]) -> Mapping[Cell, AgentId]:
     """Return the areas that fall to free agents, one to each, the nearest pair first; who can push has other work."""
-    pushers = {agent for block, _ in state.open_blocks for agent in geometry.aligned_agents(state, block, "left")}
-    free = [agent for agent in state.agents if agent not in pushers]
+    free = [agent for agent in state.agents if agent not in _pushers(state)]
     pairs = sorted((steps, at, area) for at, agent in enumerate(free) for area, steps in ways[agent].items())
     owners: dict[Cell, AgentId] = {}
     for _, at, area in pairs:

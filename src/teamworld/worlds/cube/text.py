@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from teamworld.worlds.cube.world import CubeOptions, CubeView
 
 #: Bands of rows by which the words for unseen cells may be longer than those for the areas in which they are.
-MORE_BANDS = 3
+MORE_BANDS = 2
 
 #: Where agents at a face are, where the name of the face does not say it well.
 ABOVE_OR_BELOW = {"up": "above", "down": "below"}
@@ -60,8 +60,7 @@ def describe_rules(layout: Layout, options: CubeOptions) -> str:
             f"touching it ahead move 1 cell if as many agents push as they weigh together{others} and no wall or agent "
             f"is in front of one; extra pushers do not help. A block that touches column {side - 1} is delivered and "
             "vanishes.",
-            f"{_describe_sight(options.view_radius)} Estimated steps go round agents as they "
-            "stand and assume enough push.",
+            f"{_describe_sight(options.view_radius)} Estimates take agents as they stand, and enough push.",
         )
     )
 
@@ -70,9 +69,8 @@ def _describe_sight(radius: int | None) -> str:
     if radius is None:
         return "All see everything."
     return (
-        f"An agent sees {count(radius, 'cell')} far in rows and columns. All know where every agent is, what any of "
-        "them has seen of blocks, and what is delivered. A block that nobody has found is as likely in one unseen cell "
-        "as in any other."
+        f"An agent sees {count(radius, 'cell')} far in rows and columns. All know where all agents are, what any has "
+        "seen of blocks, and what is delivered. A block not found is as likely in one unseen cell as in any other."
     )
 
 
@@ -165,7 +163,7 @@ def _describe_search(view: CubeView) -> Iterator[str]:
     state, radius, beliefs = view.state, view.radius, view.beliefs
     missing = [f"{goal_name(block)} (weight {beliefs.weights[block]})" for block in beliefs.list_missing(state)]
     if missing:
-        yield f"Not found yet: {', '.join(missing)}."
+        yield f"Not found: {', '.join(missing)}."
     unseen = _unseen_cells(view)
     if unseen:
         yield _describe_unseen(unseen, _area_cells(state, radius or 0))
@@ -173,13 +171,13 @@ def _describe_search(view: CubeView) -> Iterator[str]:
         return
     at = state.agents[view.agent]
     looks = [
-        f"{', '.join(map(plain, search.actions))}: {_describe_shown(shown)}"
+        f"{_describe_shown(shown)} by {', '.join(map(plain, search.actions))}"
         f"{f' (share of {search.owner})' if search.owner not in (None, view.agent) else ''}"
         for search in shared_searches(state, view.agent, radius)
         if (shown := cells_shown(at, search.runs, unseen, radius))
     ]
     if looks:
-        yield f"Walks that show unseen cells: {'; '.join(looks)}."
+        yield f"Unseen cells to see: {'; '.join(looks)}."
 
 
 def _unseen_cells(view: CubeView) -> list[Cell]:
@@ -208,8 +206,8 @@ def _describe_unseen(cells: Sequence[Cell], areas: Sequence[Cell]) -> str:
     """Return the unseen cells in words, or the areas in which they are where that is much shorter."""
     bands, coarse = _describe_bands(cells), _describe_bands(areas)
     if len(bands) > len(coarse) + MORE_BANDS:
-        return f"Not wholly seen yet: {'; '.join(coarse)}."
-    return f"Not seen yet: {'; '.join(bands)}."
+        return f"Not wholly seen: {'; '.join(coarse)}."
+    return f"Unseen: {'; '.join(bands)}."
 
 
 def _describe_bands(cells: Iterable[Cell]) -> list[str]:
@@ -287,7 +285,7 @@ def _describe_approach(state: SymbolicState, block: int, agent: AgentId) -> Iter
     elif way is None:
         yield "no way leads you to its left face now"
     elif way.steps:
-        words = f"you are {count(way.steps, 'step')} from its left face"
+        words = f"you: {count(way.steps, 'step')} to its left face"
         if way.is_barred:
             words += f", but {way.met[0]} bars the way at {show(state.agents[way.met[0]])}"
         elif way.met and not there.intersection(way.met):

@@ -18,26 +18,23 @@ double ferry              two helicopters for one firefighter, or more      the 
                           seats than people wait
 unmatched ferry           one makes for the only helicopter, which pours    the shorter way
 broken line               two clear ground to one end                       the shorter way
-drop on friends           a helicopter pours within reach of one who works  ``SAFETY``
-danger                    a walker goes where it burns, or will by then     ``SAFETY``
 ========================= ================================================= ================================
 
-Nothing is lost where two take water at one place, or land at one. An option does not say whose it is; where that
-matters its verb and goal tell the kind.
+Nothing is lost where two take water at one place, or land at one, nor where water drops on who works: it does no harm.
+What leads one of them into danger is no conflict of the two: see ``harm_probability``. An option does not say whose it
+is; where that matters its verb and goal tell the kind.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from math import dist
 from typing import Final
 
 from teamworld.language import AgentId, Cell, Entity, Fact, Facts, GoalId
-from teamworld.worlds.base.beliefs import SAFETY, UNSEEN_TOO, at_least, is_cell, overlap, readable, round_about
+from teamworld.worlds.base.beliefs import UNSEEN_TOO, at_least, is_cell, overlap, readable, round_about
 from teamworld.worlds.contract import Goal, LatentVariable, Option, Possible
 from teamworld.worlds.wildfire.state import KINDS, SEATS, SIGHTS, TICKS_PER_TIMESTEP
 from teamworld.worlds.wildfire.symbolic_state import (
-    DROP_REACH,
     PACE,
     WALKERS,
     AgentState,
@@ -61,10 +58,7 @@ NEAR: Final = 4.0
 #: Burning cells that one agent puts out alone.
 ONE_POUR: Final = 9
 
-#: What only walkers do, and goals that only walkers go for.
-_WORKING: Final = frozenset({"cut", "cut_all", "fell", "cut_line", "spray", "spray_at", "pick_up", "drop_off"})
-_ON_FOOT: Final = frozenset({"move_to", "cut_line", "fell"})
-_WALKED: Final = frozenset({"cut", "rescue", "guard"})
+#: What brings water on what burns.
 _POURS: Final = frozenset({"spray", "spray_at", "release"})
 
 
@@ -221,39 +215,15 @@ class WildfireBeliefs:
     # ---- conflicts
 
     def conflict_cost(self, first: Option, second: Option, facts: Facts) -> float:
-        """Return the timesteps that are lost if two agents do both; the most, where several tests apply."""
+        """Return the timesteps that are lost if two agents do both: never more than the shorter option takes."""
         goals = readable(self._goals_by_id, facts)
         if goals is None:
             return 0.0
         state, pairs = state_of(facts), ((first, second), (second, first))
-        if any(self._leads_into_fire(option, state, goals) for option in (first, second)):
-            return SAFETY
-        if any(self._is_drop_on_friends(*pair, state) for pair in pairs):
-            return SAFETY
         if {first.action.verb, second.action.verb} & {"wait", "idle", "talk"}:
             return 0.0
         twice = self._is_duplicate(first, second, state, goals) or any(self._is_unmatched(*pair) for pair in pairs)
         return float(min(first.steps, second.steps)) if twice else 0.0
-
-    def _leads_into_fire(self, option: Option, state: SymbolicState, goals: Mapping[GoalId, Goal]) -> bool:
-        """Return whether a walker would go where it burns, or where fire may be by the time it is there."""
-        goal = goals.get(option.goal) if option.goal is not None else None
-        walks = option.action.verb in _ON_FOOT or (goal is not None and goal.kind in _WALKED)
-        if not walks or option.action.verb not in (*_ON_FOOT, "go_to"):
-            return False
-        place = _option_place(option, state)
-        return place is not None and (state.dangerous(place) or self._may_burn(state, place, option.steps))
-
-    def _is_drop_on_friends(self, pours: Option, works: Option, state: SymbolicState) -> bool:
-        """Return whether a helicopter that pours now is over somebody who works, or over the cell worked at."""
-        if pours.action.verb != "release" or works.action.verb not in _WORKING:
-            return False
-        bodies = [(self._mission.kinds.get(agent), body) for agent, body in state.agents.items()]
-        above = [body.at for kind, body in bodies if kind == "helicopter" and body.water]
-        below = [body.at for kind, body in bodies if kind in WALKERS and not body.aboard]
-        place = _option_place(works, state)
-        cells = below if place is None else [place]
-        return any(dist(here, cell) <= DROP_REACH for here in above for cell in cells)
 
     def _is_duplicate(self, first: Option, second: Option, state: SymbolicState, goals: Mapping[GoalId, Goal]) -> bool:
         """Return whether both do what one suffices for."""
@@ -313,13 +283,3 @@ def _where(fact: Fact, state: SymbolicState) -> list[Cell]:
 
 def _aim(option: Option) -> object:
     return option.action.args[0] if option.action.args else None
-
-
-def _option_place(option: Option, state: SymbolicState) -> Cell | None:
-    """Return where an option leads, as far as that does not depend on whose it is."""
-    aim = _aim(option)
-    if is_cell(aim):
-        return aim
-    if isinstance(aim, Entity) and aim.kind in ("zone", "water", "sector", "civilian"):
-        return state.place(aim, (0, 0))
-    return None

@@ -27,6 +27,8 @@ from teamworld.worlds.wildfire.symbolic_state import (
     ON_FOOT,
     PACE,
     SPRAY_REACH,
+    USUAL_PACE,
+    USUAL_TREES,
     Mission,
     number_of,
 )
@@ -126,7 +128,7 @@ def _map_and_team(instance: WildfireInstance, mission: Mission, shared_map: bool
     bare, *wooded = ON_FOOT
     paces = {
         "firefighter": f"firefighter {bare:g}, but {', '.join(f'{pace:g}' for pace in wooded)} across cells with 1, 2, "
-        "3 trees",
+        f"3 trees ({USUAL_PACE:g} is usual)",
         "bulldozer": f"bulldozer {PACE['bulldozer']:g}" + (f", {CLEARING:g} while it cuts" if mission.cuts else ""),
         "drone": f"drone {PACE['drone']:g}",
         "helicopter": f"helicopter {PACE['helicopter']:g}",
@@ -146,7 +148,8 @@ def _cutting(mission: Mission) -> Iterator[str]:
         words.append("Each firefighter on a cell cuts 1 of its trees a step.")
     if mission.agents("bulldozer"):
         words.append("A bulldozer cuts all trees of the cells that it drives over.")
-    yield f"A cell holds 0 to 3 trees. {' '.join(words)}"
+    usual = f"A cell holds 0 to 3 trees, usually {USUAL_TREES:g}, which unseen ground is taken for."
+    yield f"{usual} {' '.join(words)}"
 
 
 def _fire(instance: WildfireInstance, mission: Mission, rules: ActionRules, weather: bool) -> Iterator[str]:

@@ -8,13 +8,14 @@ a teammate looks finds nothing, and nobody can say before a search which part of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from math import dist
 from typing import TypeAlias
 
 from teamworld.language import Action, AgentId, Cell, Entity
 from teamworld.worlds.contract import WAIT, Goal
-from teamworld.worlds.wildfire.firebreaks import uncut_runs
-from teamworld.worlds.wildfire.skills import expected_state, is_near
+from teamworld.worlds.wildfire.firebreaks import enclosed_ground, uncut_runs
+from teamworld.worlds.wildfire.skills import cut_before, cutting_left, expected_state, is_near
 from teamworld.worlds.wildfire.state import SEATS, TANK
 from teamworld.worlds.wildfire.symbolic_state import BOARDING_REACH, PACE, WALKERS, Mission, SymbolicState
 
@@ -26,6 +27,9 @@ SAFE_DISTANCE = 6
 #: Places to begin at that an agent is offered for one goal, the nearest ones.
 MOST_PLACES = 6
 REST: Steps = (WAIT, WAIT, WAIT)
+
+#: Steps that an agent idles beside a fire that is enclosed before it looks again.
+IDLE_STEPS = 5
 
 
 def go_to(aim: Entity | AgentId) -> Action:
@@ -67,6 +71,9 @@ def approach(mission: Mission, state: SymbolicState, agent: AgentId, aim: Entity
 
 
 def _cut_plans(mission: Mission, state: SymbolicState, agent: AgentId, aim: Entity) -> Iterator[Steps]:
+    if cut_before(agent, aim, mission, state):  # whoever is there is done before one comes
+        yield (Action("idle", (cutting_left(aim, mission, state),)),)
+        return
     yield (Action("fell", (aim,)),)
     left = state.uncut(aim)
     if len(left) > 1:
@@ -135,6 +142,10 @@ def _share_sectors(mission: Mission, state: SymbolicState) -> Mapping[AgentId, i
 def _suppress_plans(mission: Mission, state: SymbolicState, agent: AgentId, fire: Entity) -> Iterator[Steps]:
     body, kind = state.agents[agent], mission.kinds[agent]
     known = state.place(fire, body.at) is not None
+    is_enclosed = enclosed_ground(mission, state, fire.id) is not None
+    if is_enclosed and not (state.water or body.water):
+        yield from _beside_enclosed(mission, state, agent)
+        return
     if kind == "helicopter":
         if not known:
             return
@@ -149,9 +160,28 @@ def _suppress_plans(mission: Mission, state: SymbolicState, agent: AgentId, fire
     if pours:  # whoever can have water puts the fire out: a ring takes longer, and costs trees
         yield from pours
         return
+    if is_enclosed:
+        yield from _beside_enclosed(mission, state, agent)
+        return
     cuts = list(firebreak_plans(mission, state, agent, fire.id))
     # Who flees cuts nothing: no plan for the fire while there is a place on the break.
     yield from cuts or standby_plans(mission, state, agent)
+
+
+def _beside_enclosed(mission: Mission, state: SymbolicState, agent: AgentId) -> Iterator[Steps]:
+    """Yield what is left to do at a fire that cannot get out: to get out of its way, or nothing."""
+    if mission.kinds[agent] in WALKERS and is_threatened(mission, state, state.agents[agent].at):
+        yield from islice(standby_plans(mission, state, agent), 1)
+    yield (Action("idle", (IDLE_STEPS,)),)
+
+
+def is_threatened(mission: Mission, state: SymbolicState, at: Cell) -> bool:
+    """Return whether a walker had better leave a cell: fire is near that can come there, as far as is known."""
+    return any(
+        any(dist(cell, at) < SAFE_DISTANCE for cell in front.cells)
+        and ((inside := enclosed_ground(mission, state, number)) is None or at in inside)
+        for number, front in state.fires.items()
+    )
 
 
 def _spray_plans(mission: Mission, state: SymbolicState, agent: AgentId, fire: Entity) -> Iterator[Steps]:
@@ -199,7 +229,7 @@ def firebreak_plans(mission: Mission, state: SymbolicState, agent: AgentId, fire
     """Yield ways to work on the ring round a fire: to begin at one of the nearest stretches of it, and go on."""
     at, kind = state.agents[agent].at, mission.kinds[agent]
     runs = uncut_runs(mission, state, fire, split=kind == "firefighter")
-    near = sorted(range(len(runs)), key=lambda k: (min(dist(runs[k][0], at), dist(runs[k][-1], at)), runs[k]))
+    near = sorted(range(len(runs)), key=lambda k: (min(dist(cell, at) for cell in runs[k]), runs[k]))
     for first in near[:MOST_PLACES]:
         clockwise = dist(runs[first][0], at) <= dist(runs[first][-1], at)
         steps: list[Action] = []
@@ -216,6 +246,8 @@ def firebreak_plans(mission: Mission, state: SymbolicState, agent: AgentId, fire
 def _cut_run(kind: str, at: Cell, run: tuple[Cell, ...]) -> Steps:
     """Return how to cut a straight run of cells, from its first to its last."""
     first, last = run[0], run[-1]
+    if at in run[1:-1]:
+        return tuple(cut_line(end) for end in sorted((first, last), key=lambda end: (dist(end, at), end)))
     beside = dist(at, first) <= 1 and (at[0] == last[0] or at[1] == last[1])
     if first == last and kind == "firefighter":
         return (*(() if at == first else (move_to(first),)), Action("cut_all"))
@@ -307,7 +339,7 @@ def standby_plans(mission: Mission, state: SymbolicState, agent: AgentId) -> Ite
         return
     if body.holds is not None and state.in_zone(body.at):
         yield (Action("drop_off"),)
-    if kind in WALKERS and any(dist(cell, body.at) < SAFE_DISTANCE for cell in state.burning):
+    if kind in WALKERS and is_threatened(mission, state, body.at):
         far = refuge(mission, state, body.at)
         if far != body.at and not state.dangerous(far):
             yield (move_to(far),)

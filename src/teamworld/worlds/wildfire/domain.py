@@ -27,13 +27,14 @@ from teamworld.worlds.contract import POSSIBLE, WAIT, Domain, Goal, ImpossibleFa
 from teamworld.worlds.wildfire import heuristic
 from teamworld.worlds.wildfire.beliefs import WildfireBeliefs
 from teamworld.worlds.wildfire.candidate_plans import candidate_plans, go_to
-from teamworld.worlds.wildfire.firebreaks import firebreak
+from teamworld.worlds.wildfire.firebreaks import enclosed_ground, firebreak
 from teamworld.worlds.wildfire.goal_text import goal_text
 from teamworld.worlds.wildfire.goals import goals_in
 from teamworld.worlds.wildfire.skills import (
     IDLE,
     MEASURES,
     cell_of,
+    cut_before,
     estimate_ticks,
     expected_state,
     explain,
@@ -186,11 +187,12 @@ class WildfireDomain(Domain):
 
     def _ring(self, agent: AgentId, state: SymbolicState) -> Iterator[Proposal]:
         """Yield where an agent could begin to cut a ring round a fire, and what it could cut from where it stands."""
+        at = state.agents[agent].at
         for goal, fire in self._open(state, "suppress"):
             for plan in candidate_plans(self.mission, state, agent, goal):
-                yield from ((act, goal.id) for act in plan[:1] if act.verb in ("move_to", "cut_line"))
+                yield from ((act, goal.id) for act in plan[:1] if act.verb in ("move_to", "cut_line", "idle"))
             ring = firebreak(self.mission, state, fire.id)
-            if ring is not None and state.agents[agent].at in ring.uncut:
+            if ring is not None and any(abs(x - at[0]) <= 1 and abs(y - at[1]) <= 1 for x, y in ring.cells):
                 yield Action("cut_all"), goal.id
 
     def _flying(self, agent: AgentId, state: SymbolicState) -> Iterator[Proposal]:
@@ -214,6 +216,8 @@ class WildfireDomain(Domain):
     def _fighting(self, agent: AgentId, state: SymbolicState, pour: str) -> Iterator[Proposal]:
         """Yield what water is good for."""
         for goal, fire in self._open(state, "suppress"):
+            if not state.water and enclosed_ground(self.mission, state, fire.id) is not None:
+                continue
             if pour == "spray_at":
                 yield Action(pour, (fire,)), goal.id
             elif any(dist(cell, state.agents[agent].at) <= DROP_REACH for cell in state.fires[fire.id].cells):
@@ -239,7 +243,8 @@ class WildfireDomain(Domain):
             place = state.place(pair[1], at)
             return (1e9 if place is None else dist(place, at), pair[0].id)
 
-        return sorted(self._open(state, "cut"), key=rank)[:FEW]
+        left = (pair for pair in self._open(state, "cut") if not cut_before(agent, pair[1], self.mission, state))
+        return sorted(left, key=rank)[:FEW]
 
     def describe_goal(self, goal: Goal, agent: AgentId, facts: Facts) -> str:
         """Return how a goal stands for an agent, in a line of words."""

@@ -6,19 +6,24 @@ from math import dist
 from typing import TYPE_CHECKING, TypeAlias
 
 from teamworld.language import Action, AgentId, Cell, Entity, plain, show
-from teamworld.worlds.wildfire.firebreaks import RATES, firebreak, uncut_runs
-from teamworld.worlds.wildfire.skills import approach_cell, estimate_ticks, line_ticks, travel_ticks
+from teamworld.worlds.wildfire.firebreaks import CUTTERS, Firebreak, enclosed_ground, firebreak
+from teamworld.worlds.wildfire.skills import (
+    approach_cell,
+    cut_before,
+    cutting_left,
+    estimate_ticks,
+    line_ticks,
+    travel_ticks,
+    trees_at,
+)
 from teamworld.worlds.wildfire.symbolic_state import Mission, SymbolicState, number_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from teamworld.worlds.contract import Goal
 
     Teller: TypeAlias = Callable[[Goal, AgentId, Mission, SymbolicState], Iterator[str]]
-
-#: Runs of a ring that are told one by one.
-MOST_RUNS = 12
 
 
 def goal_text(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState) -> str:
@@ -67,16 +72,17 @@ def _cut(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState) -> 
     where = f"at {show(cells[0])}" if len(cells) == 1 else f"on the line from {show(cells[0])} to {show(cells[-1])}"
     left = f"on {number_of(len(state.uncut(goal.thing)), 'cell')}, " if len(cells) > 1 else ""
     yield f"{goal.units} of {number_of(goal.weight, 'tree')} left on {plain(goal.thing)}, {left}{where}"
-    there = [name for name, body in state.agents.items() if body.at in cells]
-    cutters = [name for name in there if mission.kinds[name] == "firefighter"]
-    others = [name for name in there if name != agent]
-    alone = len(cells) == 1 and cutters == there
+    others = [name for name, body in state.agents.items() if body.at in cells and name != agent]
+    rest = cutting_left(goal.thing, mission, state)
     if others:
-        left = f", {number_of(-(-goal.units // len(there)), 'step')} of cutting left" if alone else ""
+        left = f", {number_of(rest, 'step')} of cutting left" if rest else ""
         yield f"{' and '.join(others)} {'is' if len(others) == 1 else 'are'} there{left}"
     more = min(goal.units, len(mission.agents("firefighter")))
-    yield _hands(goal, mission) + (f", {more} are faster" if goal.capacity == 1 < more else "")
-    if agent in state.agents:
+    late = agent in state.agents and cut_before(agent, goal.thing, mission, state)
+    yield _hands(goal, mission) + (f", {more} are faster" if goal.capacity == 1 < more and not late else "")
+    if late:
+        yield f"done before {agent} comes"
+    elif agent in state.agents:
         steps = estimate_ticks(agent, Action("fell", (goal.thing,)), mission, state)
         yield f"{number_of(steps, 'step')} for {agent} with the way"
 
@@ -108,45 +114,79 @@ def _suppress(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState
     way = _way(agent, goal.thing, mission, state)
     yield f"{number_of(burning, 'cell')} known to burn" if burning else "nothing of it was seen burning yet"
     yield "done when nothing of it burns"
+    if enclosed_ground(mission, state, goal.thing.id) is not None:
+        yield "it is enclosed: nothing that it can reach leads out of the ground that was cut, seen as it is"
+        if not (mission.pours and state.water):
+            yield "nobody is needed"
+            return
+        yield "water saves what it would still burn"
     yield _hands(goal, mission)
     yield way or "nobody knows where it is now"
-    if set(goal.kinds) & {"firefighter", "bulldozer"}:
+    if set(goal.kinds) & set(CUTTERS):
         yield from _ring(goal.thing.id, agent, mission, state)
 
 
 def _ring(fire: int, agent: AgentId, mission: Mission, state: SymbolicState) -> Iterator[str]:
-    """Yield a ring that would stop the fire, what of it is cut and what is left."""
+    """Yield the ring that is proposed round a fire, until when it has to be closed, and what of it is left to cut."""
     ring = firebreak(mission, state, fire)
     if ring is None:
         return
-    xs, ys = zip(*ring.cells, strict=True)
-    runs, body = uncut_runs(mission, state, fire), state.agents.get(agent)
-    left = sum(map(len, runs))
-    box = f"x {min(xs)} to {max(xs)}, y {min(ys)} to {max(ys)}"
-    spare = "in time for the team" if ring.slack >= 0 else "too late for all of it, as the team is"
-    if ring.encloses:
-        yield "it is enclosed: nothing that it can reach leads out of the ground that was cut, seen as it is"
+    (x0, x1), (y0, y1) = ((min(along), max(along)) for along in zip(*ring.cells, strict=True))
+    box = f"x {x0} to {x1}, y {y0} to {y1}, {number_of(len(ring.cells), 'cell')}"
+    if ring.deadline is None:
+        yield f"a ring round it is cut: {box}"
         return
-    yield (
-        f"a ring that would close: along {box}, {number_of(len(ring.cells), 'cell')}, {left} of "
-        f"them still to cut ({spare})"
-    )
+    needs = number_of(round(ring.needs), "step")
+    what = "the smallest ring that the team can close in time" if ring.in_time else "a ring, too late for all of it"
+    until = f"{len(ring.uncut)} still to cut before step {ring.deadline}, {needs} for the team with the way"
+    yield f"{what}: {box}, {until if ring.needs < _LONG else 'which cannot be closed'}"
     pours = mission.pours and state.water and mission.kinds[agent] == "firefighter"
-    if not runs or body is None or pours or mission.kinds[agent] not in RATES:
-        return
-    kind, at = mission.kinds[agent], body.at
+    if agent in state.agents and not pours and mission.kinds[agent] in CUTTERS:
+        kinds = " / ".join(f"a {kind}" for kind in mission.of_team(*CUTTERS))
+        sides = ", ".join(_sides(ring, agent, mission, state))
+        yield f"to cut on it, else bare (steps of cutting for {kinds}; away for {agent}): {sides}"
 
-    def tell(run: tuple[Cell, ...]) -> str:
-        steps = line_ticks(kind, run[0], run[-1], state)
-        near = min(run[0], run[-1], key=lambda cell: (dist(cell, at), cell))
-        way = "here" if near == at else f"{number_of(travel_ticks(kind, at, near, state), 'step')} away"
-        cells = show(run[0]) if len(run) == 1 else f"{show(run[0])} to {show(run[-1])}"
-        return f"{cells} ({way}, {number_of(steps, 'step')} to cut)"
 
-    order = sorted(runs, key=lambda run: (min(dist(run[0], at), dist(run[-1], at)), run))
-    more = f", and {len(order) - MOST_RUNS} more" if len(order) > MOST_RUNS else ""
-    uncut = ", ".join(map(tell, order[:MOST_RUNS]))
-    yield f"uncut, or unseen and taken for 2 trees a cell, for {agent} alone (move_to, then cut_line): {uncut}{more}"
+#: Steps that nobody has: a ring that takes as many cannot be closed.
+_LONG = 500
+
+
+def _sides(ring: Firebreak, agent: AgentId, mission: Mission, state: SymbolicState) -> Iterator[str]:
+    """Yield what is left to cut on each side of a ring, the nearest first."""
+    at, kinds = state.agents[agent].at, mission.of_team(*CUTTERS)
+    rows = [cell for cell in ring.uncut if cell[1] in (ring.box.y0, ring.box.y1)]
+    sides = [(0, [cell for cell in rows if cell[1] == y]) for y in (ring.box.y0, ring.box.y1)]
+    sides += [
+        (1, [cell for cell in ring.uncut if cell[0] == x and cell not in rows]) for x in (ring.box.x0, ring.box.x1)
+    ]
+    lines = []
+    for axis, cells in ((axis, sorted(cells)) for axis, cells in sides if cells):
+        near = min(cells[0], cells[-1], key=lambda cell: (dist(cell, at), cell))
+        steps = travel_ticks(mission.kinds[agent], at, near, state)
+        way = "here" if near == at else f"{steps} away"
+        work = " / ".join(str(line_ticks(kind, cells[0], cells[-1], state)) for kind in kinds)
+        place = f"{'yx'[axis]} {cells[0][1 - axis]}, {'xy'[axis]} {ranges([cell[axis] for cell in cells])}"
+        lines.append((dist(near, at), f"{place}, {_trees(cells, state)} ({work}; {way})"))
+    yield from (words for _, words in sorted(lines))
+
+
+def _trees(cells: list[Cell], state: SymbolicState) -> str:
+    """Return how many trees some cells hold, and how many of them nobody has seen."""
+    known = [trees_at(state, cell) for cell in cells]
+    trees, unseen = sum(count for count in known if count is not None), known.count(None)
+    parts = [number_of(trees, "tree")] if trees or not unseen else []
+    return " and ".join([*parts, *([f"{unseen} unseen"] if unseen else [])])
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Return ascending numbers in short: ``0 to 3, 5``."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs)
 
 
 def _transport(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState) -> Iterator[str]:

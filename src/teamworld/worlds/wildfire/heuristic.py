@@ -23,7 +23,7 @@ from teamworld.worlds.wildfire.candidate_plans import (
     standby_plans,
     waiting_firefighters,
 )
-from teamworld.worlds.wildfire.firebreaks import RATES, cutters, firebreak
+from teamworld.worlds.wildfire.firebreaks import cutters, firebreak
 from teamworld.worlds.wildfire.skills import cells_between, estimate_ticks, is_near, spray_place
 from teamworld.worlds.wildfire.state import FIREFIGHTER, SEATS, SIGHTS, TICKS_PER_TIMESTEP
 from teamworld.worlds.wildfire.symbolic_state import (
@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 
 #: A goal and actions.
 Choice: TypeAlias = tuple[str | None, *tuple[Action, ...]]
+
+#: Cells of forest that a bulldozer clears, and a firefighter cuts, in a timestep.
+RATES = {"bulldozer": 4.0, "firefighter": 0.34}
 
 #: People nearer than this to a fire are carried away from it, in cells.
 THREATENED = 10

@@ -15,6 +15,7 @@ import numpy as np
 
 from teamworld.language import AgentId, Cell, Entity, Fact, Facts
 from teamworld.worlds.wildfire.kernels.agents import (
+    DRY,
     SEEN_BURNT_OUT,
     SEEN_EXTINGUISHING,
     SEEN_IGNITED,
@@ -22,6 +23,7 @@ from teamworld.worlds.wildfire.kernels.agents import (
     TILE,
 )
 from teamworld.worlds.wildfire.observe import true_codes
+from teamworld.worlds.wildfire.skills import cells_between
 from teamworld.worlds.wildfire.state import (
     BULLDOZER,
     BURNT_OUT,
@@ -453,6 +455,7 @@ class Knowledge:
         """Update what is known with what is seen now, after the look of ``sightings`` and ``fires``."""
         self.t = incident.t
         rows = living.rows if self.owner is None else [self.owner]
+        before, teammates = self._ground, self._teammates
         self._ground, news = self._ground.look(sightings, rows, self.t)
         self._count(news)
         self._look_at_things(incident)
@@ -475,6 +478,7 @@ class Knowledge:
             sectors={} if self.mission.known else self.mission.middles,
             unseen={n: -(-100 * left // self.mission.cells_in(n)) for n, left in self._hidden.items() if left},
             ground=self._ground,
+            cutting=self._seen_cutting(before, teammates) if self.mission.cuts else {},
         )
         self.known, self._parts = expected_facts(self.state), None
 
@@ -540,6 +544,24 @@ class Knowledge:
             if name in left or in_sight.get(name)
         }
 
+    def _seen_cutting(
+        self, ground: SeenMap, teammates: Mapping[AgentId, tuple[AgentState, int]]
+    ) -> dict[AgentId, Cell]:
+        """Return who was in sight at the last two looks and cut trees between them, and from which cell on.
+
+        Args:
+            ground: What was seen until the look before.
+            teammates: Whom it knew of then.
+        """
+        cutting = dict[AgentId, Cell]()
+        for name, (body, t) in self._teammates.items():
+            old, last = teammates.get(name, (body, -1))
+            if t == self.t == last + 1 and body.trees is not None and old.trees is not None:
+                felled = old.trees > body.trees if old.at == body.at else _drove(old.at, body.at, ground, self._ground)
+                if felled:
+                    cutting[name] = old.at
+        return cutting
+
     def _look_at_fires(self, fires: Fires) -> dict[int, FireState]:
         """Return the fires known of: cells last seen burning, unless it was told that the fire is out.
 
@@ -577,6 +599,14 @@ class Knowledge:
         column, row = (np.searchsorted(edges, along, side="right") for along in news.T)
         for number, count in enumerate(np.bincount(row * mission.tiles + column, minlength=mission.tiles**2).tolist()):
             self._hidden[number] -= count
+
+
+def _drove(start: Cell, end: Cell, before: SeenMap, after: SeenMap) -> bool:
+    """Return whether trees are gone on the straight way between two cells that were seen there before."""
+    steps = max(abs(end[0] - start[0]), abs(end[1] - start[1]))
+    return any(
+        DRY < before.code(cell) < SEEN_IGNITED and after.code(cell) == DRY for cell in cells_between(start, end, steps)
+    )
 
 
 def true_state(incident: Incident, mission: Mission, names: Sequence[AgentId], fires: Fires) -> SymbolicState:

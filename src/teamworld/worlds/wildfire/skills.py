@@ -38,6 +38,8 @@ from teamworld.worlds.wildfire.symbolic_state import (
     ON_FOOT,
     PACE,
     SPRAY_REACH,
+    USUAL_PACE,
+    USUAL_TREES,
     WALKERS,
     AgentState,
     Mission,
@@ -522,10 +524,6 @@ def uncut_on_line(start: Cell, end: Cell, state: SymbolicState) -> list[Cell]:
     return [cell for cell in line_cells(start, end) if may_hold(cell)]
 
 
-#: A firefighter's pace where nobody knows the ground, in cells a step.
-USUAL = 9.0
-
-
 def trees_at(state: SymbolicState, cell: Cell) -> int | None:
     """Return the trees of a cell as far as is known."""
     known = state.derived("trees", lambda: {spot.at: spot.trees for spot in state.targets.values()}).get(cell)
@@ -545,7 +543,7 @@ def travel_ticks(kind: str, at: Cell, to: Cell, state: SymbolicState, pace: floa
         share = (k + 0.5) / steps
         cell = round(at[0] + (to[0] - at[0]) * share), round(at[1] + (to[1] - at[1]) * share)
         trees = trees_at(state, cell)
-        time += length / steps / (USUAL if trees is None else ON_FOOT[trees])
+        time += length / steps / (USUAL_PACE if trees is None else ON_FOOT[trees])
     return max(1, int(time + 0.999))
 
 
@@ -590,14 +588,33 @@ def estimate_ticks(agent: AgentId, action: Action, mission: Mission, state: Symb
     return travel_ticks(kind, body.at, place, state)
 
 
+def cutting_left(thing: Entity | str, mission: Mission, state: SymbolicState) -> int:
+    """Return the steps until those who stand on a cell to cut are done with it; 0 where that is not told.
+
+    That is of a single cell with firefighters alone on it, as each cuts one of its trees a step.
+    """
+    spots = state.spots(thing)
+    there = [name for name, body in state.agents.items() if body.at == spots[0].at] if len(spots) == 1 else []
+    alone = bool(there) and all(mission.kinds[name] == "firefighter" for name in there)
+    return -(-spots[0].trees // len(there)) if alone else 0
+
+
+def cut_before(agent: AgentId, thing: Entity | str, mission: Mission, state: SymbolicState) -> bool:
+    """Return whether those who stand on a cell to cut are done with it before an agent could help them."""
+    left, at = cutting_left(thing, mission, state), state.agents[agent].at
+    place = state.spots(thing)[0].at if left else at
+    return place != at and left <= travel_ticks(mission.kinds[agent], at, place, state)
+
+
 def line_ticks(kind: str, at: Cell, end: Cell, state: SymbolicState) -> int:
     """Return the estimated steps of cutting a line alone: one for each tree, and one to each cell that holds some."""
     if kind == "bulldozer":
         return travel_ticks(kind, at, end, state, CLEARING)
     left = uncut_on_line(at, end, state)
-    trees = sum(2 if (known := trees_at(state, cell)) is None else known for cell in left)
+    known = [trees_at(state, cell) for cell in left]
+    trees = sum(count for count in known if count is not None) + USUAL_TREES * known.count(None)
     bare = (dist(at, end) - len(left)) / ON_FOOT[0]
-    return max(1, trees + len(left) - (at in left) + max(0, int(bare)))
+    return max(1, round(trees) + len(left) - (at in left) + max(0, int(bare)))
 
 
 def expected_state(agent: AgentId, action: Action, mission: Mission, state: SymbolicState) -> SymbolicState:

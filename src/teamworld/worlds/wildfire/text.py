@@ -18,6 +18,7 @@ import numpy as np
 from teamworld.errors import UserError
 from teamworld.language import Cell, Entity, show
 from teamworld.worlds.wildfire.candidate_plans import share_sectors
+from teamworld.worlds.wildfire.goal_text import ranges
 from teamworld.worlds.wildfire.kernels.agents import (
     DRY,
     SEEN_BUILDING,
@@ -485,15 +486,15 @@ class _Told:
         yield from self._sectors()
 
     def _between(self) -> Iterator[str]:
-        """Yield the ways between the cells that are left to cut, where they are few: the nearest pairs first."""
+        """Yield the steps between the cells that are left to cut, where they are few: the nearest pairs first."""
         spots = {number: spot.at for number, spot in self._state.targets.items() if spot.trees and spot.line is None}
         if not 1 < len(spots) <= MOST_TARGETS:
             return
         apart: dict[int, list[str]] = {}
         for (first, at), (second, to) in combinations(spots.items(), 2):
             apart.setdefault(travel_ticks(self._view.kind, at, to, self._state), []).append(f"{first}-{second}")
-        ways = (f"{', '.join(pairs)} {number_of(steps, 'step')}" for steps, pairs in sorted(apart.items()))
-        yield f"From target to target: {'; '.join(ways)}."
+        ways = (f"{steps} for {', '.join(pairs)}" for steps, pairs in sorted(apart.items()))
+        yield f"Estimated steps from target to target: {'; '.join(ways)}."
 
     def _myself(self) -> str:
         view, me = self._view, self._me
@@ -532,6 +533,7 @@ class _Told:
         return f"{show(cell)}, {whither(cell[0] - self._at[0], cell[1] - self._at[1])}, {number_of(steps, 'step')}"
 
     def _fires(self) -> Iterator[str]:
+        """Yield what is known of each fire, alike for all who know the same; apart, what is nearest."""
         for number, front in self._state.fires.items():
             name = f"fire_{number}"
             if front.out:
@@ -541,25 +543,25 @@ class _Told:
             if front.cells:
                 yield f"{name}: {self._burning(number, front.cells)}.{joined}"
             elif front.scar:
-                yield f"{name} burnt at {self._way(front.scar[0])}; where it burns now is not known.{joined}"
+                yield f"{name} burnt at {show(front.scar[0])}; where it burns now is not known.{joined}"
             elif front.origin is not None:
-                yield f"{name} began at {self._way(front.origin)}; nothing of it was seen yet.{joined}"
+                yield f"{name} began at {show(front.origin)}; nothing of it was seen yet.{joined}"
             else:
                 yield f"{name} burns, and where is not known.{joined}"
+            if len(front.cells) > 1:
+                near = min(front.cells, key=lambda cell: (dist(cell, self._at), cell))
+                yield f"Nearest to you of {name}: {self._way(near)}."
 
     def _burning(self, fire: int, cells: Sequence[Cell]) -> str:
-        """Return the burning cells of a fire: runs along rows, the nearest first, and how long ago they were seen."""
-        near = min(cells, key=lambda cell: (dist(cell, self._at), cell))
+        """Return the burning cells of a fire: runs along rows, and how long ago they were seen."""
         runs: list[list[Cell]] = []
         for x, y in sorted(cells, key=lambda cell: (cell[1], cell[0])):
             if runs and runs[-1][-1] == (x - 1, y):
                 runs[-1].append((x, y))
             else:
                 runs.append([(x, y)])
-        runs.sort(key=lambda run: (min(dist(cell, self._at) for cell in run), run))
         named = [show(run[0]) if len(run) == 1 else f"({run[0][0]} to {run[-1][0]}, {run[0][1]})" for run in runs]
-        words = f"{number_of(len(cells), 'cell')} burn, the nearest {self._way(near)}"
-        words += f": {', '.join(named[:MOST_RUNS])}" if len(cells) > 1 else ""
+        words = f"{number_of(len(cells), 'cell')} burn: {', '.join(named[:MOST_RUNS])}"
         if rest := [cell for run in runs[MOST_RUNS:] for cell in run]:
             xs, ys = zip(*rest, strict=True)
             words += f", and {len(rest)} more within x {min(xs)} to {max(xs)}, y {min(ys)} to {max(ys)}"
@@ -569,7 +571,7 @@ class _Told:
             first = 0 if len(ages) < len(cells) else min(ages)
             since = "" if first == max(ages) else f"{first} to "
             words += f"; seen {since}{number_of(max(ages), 'step')} ago"
-        return words.replace("1 cell burn,", "1 cell burns,")
+        return words.replace("1 cell burn:", "1 cell burns:")
 
     def _civilians(self) -> Iterator[str]:
         people, lines = self._state.people, []
@@ -611,9 +613,15 @@ class _Told:
             what = f"riding {body.aboard}" if body.aboard is not None else f"at {show(body.at)}, {way}"
             load = [] if body.holds is None else [f"with civilian_{body.holds}"]
             load += [f"with {body.water} water"] if body.water else []
+            load += [f"was seen cutting{self._along(agent, body.at)}"] if agent in self._state.cutting else []
             alike.setdefault(f"{', '.join([what, *load])}{self._age(agent)}", []).append(agent)
         lines = [f"{', '.join(agents)} {words}" for words, agents in alike.items()]
         return f"Teammates: {_few(lines)}." if lines else "No teammate is known of."
+
+    def _along(self, agent: str, at: Cell) -> str:
+        """Return which way a teammate went that was seen cutting; empty where it stayed."""
+        x, y = self._state.cutting[agent]
+        return "" if (x, y) == at else f" to the {bearing(at[0] - x, at[1] - y)}"
 
     def _sectors(self) -> Iterator[str]:
         state = self._state
@@ -631,7 +639,7 @@ class _Told:
             whose = f", for {owners[number]}" if number in owners else ""
             lines.append(f"{where}, {unseen[number]} % unseen{whose}")
         rest = sorted(order[MOST_SECTORS:])
-        more = f"; {len(rest)} more are unseen, go_to takes any of them: sector_{_ranges(rest)}" if rest else ""
+        more = f"; {len(rest)} more are unseen, go_to takes any of them: sector_{ranges(rest)}" if rest else ""
         if theirs := [f"sector_{number} for {owners[number]}" for number in rest if number in owners]:
             more = f"{more} ({', '.join(theirs)})"
         yield f"Sectors that nobody has seen whole: {'; '.join(lines)}{more}."
@@ -647,17 +655,6 @@ class _Told:
         ]
         if lines:
             yield f"To cut: {_few(lines)}."
-
-
-def _ranges(numbers: Sequence[int]) -> str:
-    """Return ascending numbers in short: ``0 to 3, 5``."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and runs[-1][-1] == number - 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs)
 
 
 def _few(lines: Sequence[str]) -> str:

@@ -33,7 +33,7 @@ RESULTS: Final = {"wildfire": ("wildfire", "wildfire", "wildfire"), "cwah": ("ho
 #: Levels whose picture would show single pixels: they are listed without one.
 LARGE: Final = ("n32", "n64", "n128", "n256", "paper-n32", "darpa", "stress", "scale")
 #: Levels that are read from data which the package does not hold.
-FROM_DATA: Final = ("official",)
+FROM_DATA: Final = ("official", "train")
 #: Longest side of a picture, in pixels.
 SIDE: Final = 480
 COMMANDS: Final = (

@@ -290,7 +290,7 @@ def test_without_orders_no_prompt_asks_for_any_and_no_rule_gives_any() -> None:
     assert leading
     assert not [prompt for prompt in leading if "order it" in prompt]
     answers = [event.answer for event in of(episode.events, QuestionAsked) if event.purpose == "camon.review"]
-    assert not [answer for answer in answers if answer["orders"]]
+    assert not [answer for answer in answers if answer.get("orders")]
     _, asked = played("camon", stage=LONG)
     assert all("order it" in prompt for prompt in prompts(asked, "camon.lead"))
     two = prompts(asked, "camon.review")

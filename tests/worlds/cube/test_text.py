@@ -11,7 +11,6 @@ import pytest
 from teamworld.language import Action, ActionSchema, Entity, Fact, Facts, plain
 from teamworld.worlds.contract import ImpossibleFacts
 from teamworld.worlds.cube.text import _unseen_cells
-from teamworld.worlds.cube.text import _unseen_cells
 from teamworld.worlds.cube.world import CubeOptions, CubeView, CubeWorld, make
 from tests.worlds.cube.team import Cell, give, run, world
 from tests.worlds.test_words import answers, changed, moments
@@ -251,76 +250,6 @@ def test_nothing_is_looked_for_once_all_is_found() -> None:
     assert view.state.unseen
     assert "cells to see" not in view.text()
     assert {plain(option.action) for option in view.options} == {"move_to_block(block_0, left)", "idle(1)"}
-
-
-def test_a_push_says_whom_it_waits_for() -> None:
-    here = world(20, [(4, 3), (5, 3), (9, 9)], [(3, 4, 4)])
-    give(here, "", "rendezvous(0, left)", "move_to_block(0, left)")
-    assert "A push now waits for agent_1 (meeting) and agent_2 (walking up)." in here.view("agent_0").text()
-    give(here, "", "push_block(0, 9)")
-    assert "A push now waits for agent_2 (walking up)." in here.view("agent_0").text()
-
-
-def test_who_shuts_others_out_is_asked_to_make_room_before_it_waits() -> None:
-    here = world(20, [(16, 0), (17, 0), (14, 0), (6, 0)], [(3, 14, 1), W1])
-    first = list(options(here))[:2]
-    assert first == ["move(up, 1)", "rendezvous(block_0, left, 3)"]
-    assert options(here)["move(up, 1)"] == ("block_0", 1)
-    assert options(here, "agent_2")["rendezvous(block_0, left, 3)"] == ("block_0", 10), "it would wait in vain"
-    assert "move(down, 1)" not in options(here, "agent_2"), "one of the two is enough"
-    give(here, "move(up, 1)")
-    assert options(here, "agent_2")["rendezvous(block_0, left, 3)"] == ("block_0", 2)
-    assert list(options(here))[0] == "rendezvous(block_0, left, 3)"
-
-
-def test_nobody_is_to_be_waited_for_where_the_block_is_stopped_for_good() -> None:
-    stopped = world(20, [(1, 0), (0, 0)], [(2, 1, 1), (1, 1, 5)])
-    assert not [name for name in options(stopped) if name.startswith("rendezvous")]
-    gone_by_then = world(20, [(1, 0), (1, 4)], [(2, 1, 1), (1, 1, 5)])
-    assert [name for name in options(gone_by_then) if name.startswith("rendezvous(block_0")]
-
-
-def test_one_estimate_of_a_walk_stands_everywhere() -> None:
-    here = make("paper-n2", 0, 150, {})
-    for agent in here.spec.agents:
-        view = here.view(agent)
-        for option in view.options:
-            if option.action.verb == "move_to_block":
-                assert here.domain.estimate_steps(agent, option.action, view.known) == option.steps
-                line = goal_line(here, int(option.goal[-1]), agent) if option.goal else ""
-                assert f"you are {option.steps} steps from its left face" in line
-
-
-def test_what_nobody_has_found_is_told_and_who_looks_where() -> None:
-    here = world(20, [(15, 13), (16, 13)], [W1], options=CubeOptions(view_radius=4))
-    text = here.view("agent_0").text()
-    assert "Not found yet: block_0 (weight 1)." in text
-    assert "Not seen yet: rows 0-10: columns 0-19; rows 11-19: columns 0-8, 18-19." in text
-    looks = {agent: re.findall(r"Walks that show unseen cells: (.*)\.", here.view(agent).text())[0] for agent in
-             here.spec.agents}
-    assert looks["agent_0"].split("; ")[0] != looks["agent_1"].split("; ")[0], "each has its own area"
-    assert "is nearer)" in "".join(looks.values()) or len(set("; ".join(looks.values()).split("; "))) == 4
-    first = re.match(r"(move\(\w+, \d+\))", looks["agent_0"])
-    assert first is not None
-    assert first[1] in [plain(option.action) for option in here.view("agent_0").options]
-
-
-def test_a_walk_shows_as_many_unseen_cells_as_it_says() -> None:
-    here = world(20, [(15, 13), (16, 13)], [W1], options=CubeOptions(view_radius=4))
-    walk = re.search(r"unseen cells: (move\(\w+, \d+\)): (\d+) of", here.view("agent_0").text())
-    assert walk is not None
-    before = len(_unseen_cells(here.view("agent_0")))
-    run(here, walk[1])
-    assert before - len(_unseen_cells(here.view("agent_0"))) == int(walk[2])
-
-
-def test_nothing_is_looked_for_once_all_is_found() -> None:
-    here = world(20, [(4, 0), (0, 0)], [W1], options=CubeOptions(view_radius=4))
-    view = here.view("agent_1")
-    assert view.state.unseen
-    assert "seen" not in view.text()
-    plans = here.domain.candidate_plans(None, "agent_1", view.known)
-    assert not any(action.verb == "move" for plan in plans for action in plan.actions)
 
 
 def test_what_runs_is_counted_down() -> None:

@@ -1,10 +1,10 @@
-"""How fast a house is: a look, a move, a way, environments with windows, whole episodes; and how often bodies get stuck.
+"""How fast a house is: a look, a move, a way, environments with windows, episodes; and how often bodies get stuck.
 
-Run ``python benchmarks/transport.py``; ``--quick`` for a look. ``--data FOLDER`` plays the published episodes in place of
-houses of our own; ``--blocked`` then plays those of which the benchmark's repository keeps traces of two rule-based
-agents, and prints the share of their forward moves that were blocked beside what the traces allow. Times are CPU time of
-one thread. Bars: a look under 60 us, 20,000 agent-steps a second with windows, an episode of two planning agents under
-0.4 s.
+Run ``python benchmarks/transport.py``; ``--quick`` for a look. ``--data FOLDER`` plays the published episodes in place
+of houses of our own; ``--blocked`` then plays those of which the benchmark's repository keeps traces of two rule-based
+agents, and prints the share of their forward moves that were blocked beside what the traces allow. Times are CPU time
+of one thread. Bars: a look under 60 us, 20,000 agent-steps a second with windows, an episode of two planning agents
+under 0.4 s.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NO_CONTAINER, LATE = 1600, 2300
 
 
 class Planner:
-    """The choices of RHP, the rule-based planner of TDW-MAT, on the actions of this world; no agent knows of another."""
+    """The choices of RHP, the rule-based planner of TDW-MAT, on this world's actions; no agent knows of another."""
 
     def __init__(self, world: TransportWorld, seed: int) -> None:
         self.world = world
@@ -55,7 +55,7 @@ class Planner:
         for thing in load:
             goal = wants.goal_of(thing)
             if goal in missing:
-                missing[goal] -= 1  # type: ignore[index]  # checked
+                missing[goal] -= 1
         is_full = len(load) >= CAPACITY if boxes else len(hands) >= HANDS
         if hands and (view.t > LATE or is_full or max(missing.values(), default=0) <= 0):
             return Action("deliver") if BED in known.room else Action("search", ("bed",))
@@ -225,9 +225,7 @@ def main() -> None:
     level = "official-7" if chosen.data else "dev-3"
     kernels = measure_kernels(make(level, 0, 3000, options), count)
     print(f"a look of one agent: {kernels['look'] * 1e6:.0f} us (bar {LOOK * 1e6:.0f})")
-    print(
-        f"a move forward: {kernels['move'] * 1e6:.0f} us; a search for a way: {kernels['search for a way'] * 1e6:.0f} us"
-    )
+    print(f"a move forward: {kernels['move'] * 1e6:.0f} us; a way: {kernels['search for a way'] * 1e6:.0f} us")
     for observation in ("both", "none"):
         speed = timed(lambda kind=observation: measure_environments(count, kind))  # type: ignore[misc]
         print(f"environments, observation {observation}: {speed:,.0f} agent-steps a second (bar {STEPS:,})")
@@ -235,7 +233,7 @@ def main() -> None:
     played = [play(make(level, 0, 3000, options), 0) for level in levels]
     seconds = [episode.seconds for episode in played]
     print(
-        f"an episode of two planners: median {statistics.median(seconds):.2f} s, most {max(seconds):.2f} s (bar {EPISODE}); "
+        f"two planners: median {statistics.median(seconds):.2f} s, most {max(seconds):.2f} s (bar {EPISODE}); "
         f"{statistics.fmean(episode.delivered for episode in played):.1f} of 10 targets delivered"
     )
 

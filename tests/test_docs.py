@@ -23,6 +23,7 @@ PAGES = [
     "docs/reference/worlds/rooms.md",
     "docs/reference/worlds/overcooked.md",
     "docs/reference/worlds/household.md",
+    "docs/reference/worlds/transport.md",
     "docs/reference/worlds/lbf.md",
     "docs/reference/worlds/rware.md",
     "docs/reference/worlds/wildfire.md",

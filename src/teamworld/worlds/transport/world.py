@@ -33,6 +33,7 @@ from teamworld.worlds.transport.levels import LEVELS as LEVELS
 from teamworld.worlds.transport.levels import LevelOptions, instance
 from teamworld.worlds.transport.observe import Names, facts_of, known_by, perception, room_facts, truth
 from teamworld.worlds.transport.official import fingerprint
+from teamworld.worlds.transport.rasters import build_rasters
 from teamworld.worlds.transport.scene import Instance, Item
 from teamworld.worlds.transport.sight import Eyes, Moment
 from teamworld.worlds.transport.skills import EXPLANATIONS, PULSE, TransportSkill
@@ -57,6 +58,9 @@ class TransportOptions(BaseModel):
     """Radius of an agent's body, metres."""
     creep: float = Field(default=0.06, ge=0, le=0.5)
     """How far a blocked move shifts the body, metres."""
+    carving: bool = True
+    """Whether the boxes of published furniture are carved by the reference maps; boxes are larger than what stands
+    there."""
     put_frames: int = Field(default=146, ge=1, le=500)
     """Frames of putting a thing into a container; recorded runs took 146, a faster machine about 103."""
     put_failure: float = Field(default=0.0, ge=0, le=1)
@@ -338,6 +342,9 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
     """
     chosen = read_options(TransportOptions, options, "transport")
     start = instance(level, seed, LevelOptions(None if chosen.data is None else Path(chosen.data), chosen.agents))
+    if not chosen.carving and start.plan.samples is not None:
+        plan = replace(start.plan, samples=None)
+        start = replace(start, plan=plan, rasters=build_rasters(plan, start.starts))
     if chosen.data is not None:  # a path is of one machine only
         chosen = chosen.model_copy(update={"data": fingerprint(start)})
     return TransportWorld(start, level, horizon, chosen)

@@ -5,19 +5,22 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 from msgspec.structs import replace
 
 from teamworld.language import parse_plan
-from teamworld.memory.contract import PlanInstance, Ranking
+from teamworld.memory.contract import PlanInstance, PlanRecord, Ranking
 from teamworld.memory.guidebook import WorldModel
+from teamworld.methods.common.knowledge import Line
 from teamworld.methods.contract import Method
 from teamworld.methods.drwell.method import DrWell
+from teamworld.methods.drwell.negotiation_rules import worth_per_step
 from teamworld.methods.drwell.options import DrWellOptions
-from teamworld.methods.drwell.questions import Choose, CommitTo, Draft, TaskPlan
+from teamworld.methods.drwell.questions import Choose, CommitTo, Draft, Propose, TaskPlan
+from teamworld.methods.drwell.words import describe_record
 from teamworld.reasoning.contract import Answer, BadAnswer, Question, Reasoner, Rejected, Reply
 from teamworld.reasoning.prompts import render
 from teamworld.reasoning.registry import make_reasoner
@@ -287,7 +290,7 @@ def test_a_task_that_one_knows_to_be_done_is_marked_beside_who_is_still_bound_to
     goals = [dataclasses.replace(goal, state="done") if goal.id == "block_2" else goal for goal in view.goals]
     shown: Any = SimpleNamespace(agent="agent_0", goals=goals)
     method = DrWell(DrWellOptions())
-    method._spec, method._domain, method._released = world.spec.public, world.domain, {}
+    method._spec, method._domain, method._released, method._aside = world.spec.public, world.domain, {}, set()
     context: Any = SimpleNamespace(views={"agent_0": shown}, team=("agent_0", "agent_1"), running={})
     for goal, doing, commitment in (("block_2", "bound to block_2, which is done", None), ("block_1", "", "block_1")):
         (mate,) = method._knowledge(context, "agent_0", {"agent_1": goal}).team
@@ -346,3 +349,64 @@ def test_every_method_runs_through_with_a_short_sight(name: str) -> None:
 def test_steps_are_not_estimated_for_a_task_that_the_agent_does_not_know() -> None:
     for seed in range(30, 50):  # in some of them one of the scouts knows an item that the other does not
         play_method(worlds.make("rooms", "three", seed, 8, {}), rules())
+
+
+class Telling(Listening):
+    """The rules, but the agents say of their proposals where something lies."""
+
+    async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
+        reply = await super().ask(question, tries)
+        if not isinstance(question, Propose):
+            return reply
+        said = {"agent_0": "block_0 needs both of us.", "agent_1": "Nothing new here."}[question.respondent]
+        return Reply(reply.answer.model_copy(update={"reason": said}))
+
+
+def test_a_plan_is_made_with_what_others_told_in_the_meeting_of_what_is_open() -> None:
+    mind = Telling(make_reasoner("rules", streams))
+    play(reasoner=mind)
+    drafts = [(question, prompt) for question, prompt in mind.asked if isinstance(question, Draft)]
+    mine = [prompt for question, prompt in drafts if question.respondent == "agent_1"]
+    assert "«block_0 needs both of us.»" in mine[0]
+    assert not any("Nothing new here." in prompt for _, prompt in drafts), "it names nothing that matters"
+    assert not any("block_0 needs both" in prompt for question, prompt in drafts if question.respondent == "agent_0")
+    over = Line(0, "agent_0", None, "block_2 lies at (1, 8).", "block_1")
+    method, goals = DrWell(DrWellOptions()), [SimpleNamespace(id="block_2", thing=None, state="open", features=())]
+    for state, kept in (("open", 1), ("done", 0)):
+        goals[0].state = state
+        method._told = {"agent_1": (over,)}
+        method._hear(cast(Any, SimpleNamespace(views={"agent_1": SimpleNamespace(goals=goals)})), None)
+        assert len(method._told["agent_1"]) == kept, "what is over is forgotten"
+
+
+def test_who_stepped_aside_and_was_not_asked_is_told_so() -> None:
+    mind = Listening(make_reasoner("rules", streams))
+    play(reasoner=mind)
+    drafts = [(question, prompt) for question, prompt in mind.asked if isinstance(question, Draft)]
+    last = [prompt for question, prompt in drafts if question.task == "block_0"]
+    assert len(last) >= 2
+    assert all("You were not asked: block_0 is the only task" in prompt for prompt in last[:2])
+    assert not any("You were not asked" in prompt for question, prompt in drafts if question.task != "block_0")
+    mind = Listening(make_reasoner("rules", streams))
+    play(reasoner=mind, level="paper-n4")
+    told = [prompt for _, prompt in mind.asked if "Being free, you stepped aside" in prompt]
+    assert told
+    assert all("You are doing `" in prompt for prompt in told)
+
+
+def test_an_attempt_whose_actions_were_all_done_did_not_fail() -> None:
+    record = PlanRecord("fetch > deliver", 1, 0, 5 / 6, 12.0, None, 1.0, (("goal_open", 1),))
+    assert describe_record(record) == "1 attempt, all actions done, did 83.3 % in 12 steps"
+    blocked = record._replace(causes=(("no_way", 1),))
+    assert describe_record(blocked) == "1 attempt did 83.3 % in 12 steps; failed: no way 1x"
+    both = record._replace(attempts=3, causes=(("goal_open", 2), ("no_way", 1)))
+    assert describe_record(both).endswith("on average; all actions done, the task not 2x; failed: no way 1x")
+
+
+def test_what_was_done_with_things_at_hand_says_nothing_of_a_search() -> None:
+    world = worlds.make("household", "dev-tea", 0, 60, {})
+    world.reset(0)
+    view, entry = world.view("Alice"), WorldModel().guide("none")
+    goal = view.goals[0]
+    tried = entry._replace(attempts=1, successes=0, progress=5 / 6, steps=12.0)
+    assert worth_per_step(goal, tried, view, world.domain) == worth_per_step(goal, entry, view, world.domain) > 0

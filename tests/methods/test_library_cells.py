@@ -100,6 +100,8 @@ def test_kinds_of_plans_that_only_searched_are_left_out() -> None:
     assert [kind.text for kind in page.kinds] == ["fetch > deliver", "push_block"]
     assert page.tells
     assert page.warns
+    kept = make_page(Library(1, (done._replace(causes=(("goal_open", 1),)),), ()), goal, view, domain)  # type: ignore[arg-type]
+    assert not kept.warns, "all its actions were done: it did not fail"
     page = make_page(Library(2, (search,), ()), goal, view, domain)  # type: ignore[arg-type]
     assert (page.attempts, page.kinds, page.tells, page.warns) == (2, (), False, False)
 

@@ -18,7 +18,7 @@ from teamworld.testing.episodes import Scenario, play
 WORDS = frozenset(
     {
         *("coela.message", "coela.tell", "coela.think", "embodied.talk", "perception", "translation", "react.reflect"),
-        *("cobel.zero_order", "cobel.first_order", "cobel.intents", "cobel.message"),
+        *("cobel.zero_order", "cobel.first_order", "cobel.intents", "cobel.message", "capo.present"),
     }
 )
 DRAWS = 8

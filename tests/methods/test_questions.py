@@ -16,6 +16,10 @@ from teamworld.reasoning.contract import Question
 
 ASKED = {
     "camon": {"camon.lead", "camon.propose", "camon.review", "perception", "translation"},
+    "capo": {
+        *("capo.design", "capo.refine", "capo.present", "capo.judge", "capo.act"),
+        *("perception", "translation"),
+    },
     "cmas": {"cmas.plan", "perception", "translation"},
     "cobel": {
         *("cobel.zero_order", "cobel.first_order", "cobel.plan", "cobel.replan", "cobel.intents", "cobel.assess"),

@@ -54,7 +54,7 @@ def test_completion_is_by_weight_and_only_done_is_done() -> None:
 def test_completion_counts_from_the_last_tick_of_its_step_and_holds_after_an_early_end() -> None:
     """Ticks 0-4, 5-7, 8-17: a is done in tick 7, b in tick 17 of a horizon of 20."""
     summary = summarised([], [change("a")], [change("b")], ticks=(5, 3, 10))
-    assert summary.steps == 3
+    assert summary.steps == 18
     assert summary.done == {"a": 8, "b": 18}
     assert summary.anytime == pytest.approx((0.25 * 10 + 1.0 * 3) / 20)
 

@@ -27,12 +27,14 @@ SAFE = {
     # names that the world, the level or the method gave
     *("agent", "kind", "mate", "message.sender", "line.sender", "goal.id", "param.name", "name", "whose"),
     *("q.respondent", "q.teammate", "q.leader", "q.proposer.agent", "entry.agent", "agent.agent", "q.opening"),
-    *("q.spec.agents", "q.situation.team", "me.nearer", "me.taken", "names", "agents", "members"),
+    *("q.spec.agents", "q.situation.team", "me.nearer", "me.mark", "names", "agents", "members"),
     # who leads, by name: an answer that names somebody else is refused
     *("q.organisation.leaders", "proposal.leaders", "record.leaders"),
     # ids of tasks: an answer that names another one is refused, or is taken to name none
     *("goal", "message.goal", "line.goal", "option.goal", "turn.goal", "q.aim", "q.message.goal", "q.task", "q.then"),
     *("me.commitment", "me.running.goal", "mate.commitment", "q.joint_goal"),
+    # CaPo: who discusses and who wrote the meta-plan, by name; how far it is, in words of the method; facts as above
+    *("q.members", "q.by", "q.since", "q.agenda.round", "q.agenda.rounds", "q.done", "q.untold"),
     # who asked whom for what: names of the team, and tasks as above
     *("ask.goal", "ask.said", "ask.sender", "ask.to"),
     # actions in the language, in written form, possible for this agent now
@@ -49,7 +51,16 @@ SAFE = {
         "order.by",
         "q.grid",
     ),
-    *("member.more", "member.last_goal", "task.at", "task.text", "task.goal.id", "q.record.open", "q.unheard"),
+    *(
+        "member.more",
+        "member.last_goal",
+        "task.at",
+        "task.reader",
+        "task.text",
+        "task.goal.id",
+        "q.record.open",
+        "q.unheard",
+    ),
     "q.missing",
     # actions as they were read from an agent's words; what cannot be read is a quotation
     *("q.written", "q.rather"),
@@ -70,6 +81,7 @@ SAFE = {
         "me.missed",
         "me.lost",
         "q.example",
+        "q.unshared",
         "q.predicates.values",
         "q.report",
         "q.progress",
@@ -95,6 +107,9 @@ SAFE_THERE = {
     # plans as the actions that were read from them
     "cobel/prompts/assess.md.j2": {"plan", "sight"},
     "cobel/prompts/message.md.j2": {"part"},
+    # why a discussion is held, in words of the method with names; who told of its progress, and when
+    "capo/prompts/discussion.md.j2": {"reason", "sender", "step"},
+    "capo/prompts/meta_plan.md.j2": {"step"},
     # the letter or number of a plan; its task and its steps
     "coela/prompts/list.md.j2": {"mark", "note"},
     "coela/prompts/nearest.md.j2": {"option"},

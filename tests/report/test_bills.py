@@ -49,7 +49,7 @@ def test_calls_are_told_by_method_model_question_mind_and_episode(tmp_path: Path
         store.of(RunCell("zero_shot", 0), 2).add(key(1, "agent_0", "zero_shot.plan"), record(usd=0.5))
         store.of(RunCell("drwell", 0), 2).add(key(1, "agent_0"), record(request=request(model=HUMAN)))
     tables = list(bills.of_run(folder))
-    assert [table.columns[0] for table in tables] == ["method", "model", "question", "mind", "episode"]
+    assert [table.columns[0] for table in tables] == ["method", "model", "question", "respondent", "episode"]
     methods = {row[0]: dict(zip(tables[0].columns, row, strict=True)) for row in tables[0].rows}
     assert {name: row["calls"] for name, row in methods.items()} == {"drwell": "3", "zero_shot": "1", "all": "4"}
     assert (methods["drwell"]["prompt"], methods["drwell"]["output"]) == ("200", "20")

@@ -17,6 +17,8 @@ from teamworld.worlds.contract import ImpossibleFacts, View, World
 INSTANCES = [
     ("household", "dev-0", {}),
     ("household", "dev-groceries-3", {"sight": "cone"}),
+    ("transport", "dev-0", {}),
+    ("transport", "dev-stuff-low-3", {"agents": 3, "perception": "detector"}),
     ("rooms", "two-hazard", {}),
     ("rooms", "three", {}),
     ("lbf", "Foraging-2s-10x10-3p-3f-v3", {}),
@@ -25,12 +27,12 @@ INSTANCES = [
 ]
 
 
-def make(name: str, level: str, options: dict[str, Any]) -> World:
+def make(name: str, level: str, options: dict[str, Any], horizon: int = 60) -> World:
     """Return an instance, or skip the test where its package is not installed."""
     package = getattr(registry.module(name), "PACKAGE", None)
     if package is not None:
         pytest.importorskip(package)
-    return registry.make(name, level, 0, 60, options)
+    return registry.make(name, level, 0, horizon, options)
 
 
 def moments(world: World, steps: int) -> Iterator[None]:
@@ -79,7 +81,7 @@ def answers(world: World, agent: str, kind: str, facts: Facts) -> str:
 
 @pytest.mark.parametrize(("name", "level", "options"), INSTANCES)
 def test_what_rules_answer_by_stands_in_the_situation(name: str, level: str, options: dict[str, Any]) -> None:
-    world: Any = make(name, level, options)
+    world: Any = make(name, level, options, 3000)
     tried = 0
     for t, _ in enumerate(moments(world, 36)):
         if t % 12 != 5:

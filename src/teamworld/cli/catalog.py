@@ -156,13 +156,13 @@ def _examine(text: str, form: Form | None, options: RunOptions) -> Iterator[tupl
 
     team = reasoners.list_models(text)
     if text.strip().partition(":")[0] == reasoners.REPLAY:
-        yield text, [Check("mind", True, "the answers on record; nobody is asked")]
+        yield text, [Check("reasoner", True, "the answers on record; nobody is asked")]
         return
     for name in dict.fromkeys(share.name for share in parse_routes(text)):
         if name in ("rules", "human") or name.startswith("rules:") or reasoners.is_plugin(name):
             reasoners.load(name)
             reasoners.check_name(name)
-            yield name, [Check("mind", True, reasoners.describe(name))]
+            yield name, [Check("reasoner", True, reasoners.describe(name))]
         else:
             checks = examine(name, key_env=options.key_env, form=form, read=options.timeout, team=team)
             yield scrub(name), asyncio.run(checks)

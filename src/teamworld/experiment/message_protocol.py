@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import ValidationError
@@ -37,18 +38,25 @@ def differ(labels: Iterable[str]) -> bool:
     return any(methods.method_class(label).talk for label in labels)
 
 
-def rule(label: str, talk: MessageProtocol, options: Mapping[str, Any]) -> MessageRule:
+def rule(
+    label: str,
+    talk: MessageProtocol,
+    options: Mapping[str, Any],
+    of_methods: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+) -> MessageRule:
     """Return the rule that a method's messages follow.
 
     Args:
         label: The method, or a variant of it.
         talk: The protocol.
         options: Options of the messages.
+        of_methods: Options of methods, by label: a method's own rule may depend on them.
 
     Raises:
         UserError: An option does not exist or does not fit.
     """
-    own = dict(methods.method_class(label).talk) if talk == "native" else {}
+    method = methods.method_class(label)
+    own = dict(method.native_talk(methods.resolve(label, of_methods))) if talk == "native" and method.talk else {}
     try:
         return MessageRule.model_validate({**own, **options})
     except ValidationError as error:

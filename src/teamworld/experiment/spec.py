@@ -268,7 +268,7 @@ class ExperimentSpec(BaseModel):
         """Return the rule for the messages of a method; raises ``UserError``."""
         from teamworld.experiment import message_protocol
 
-        return message_protocol.rule(method, self.protocol, self.options.get("messages", {}))
+        return message_protocol.rule(method, self.protocol, self.options.get("messages", {}), self.options)
 
     def overrides(self) -> Overrides:
         """Return the changes of sampling, in order."""

@@ -218,6 +218,11 @@ class Method:
     """Its published rule for messages, as options that differ from free talk (``MessageRule``); it holds under the
     protocol ``native``."""
 
+    @classmethod
+    def native_talk(cls, options: BaseModel) -> Mapping[str, Any]:
+        """Return the published rule for messages under some options: ``talk`` where these change nothing about it."""
+        return cls.talk
+
     def __init__(self, options: BaseModel) -> None:
         """Take the method's own options; every episode has a new object."""
         self._options: Any = self.options.model_validate(options, from_attributes=True)

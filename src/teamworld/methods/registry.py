@@ -23,6 +23,7 @@ from teamworld.reasoning.contract import Question
 #: The methods that ship with the package: name -> module and class.
 BUILT_IN = {
     "camon": "teamworld.methods.camon.method:Camon",
+    "capo": "teamworld.methods.capo.method:Capo",
     "cmas": "teamworld.methods.hmas.central:Cmas",
     "cobel": "teamworld.methods.cobel.method:Cobel",
     "coela": "teamworld.methods.coela.method:Coela",

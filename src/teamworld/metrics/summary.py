@@ -81,7 +81,7 @@ def summarise(log: Iterable[Event]) -> Summary:
     return Summary(
         completion=completion(table).value,
         success=table.is_solved,
-        steps=table.steps,
+        steps=int(table.clock[-1]),
         anytime=anytime_completion(table).value,
         reward=round(table.reward or 0.0, 10),
         done=dict.fromkeys((goal.id for goal in table.start.goals), None) | done_after,

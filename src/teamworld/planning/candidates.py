@@ -174,6 +174,28 @@ def find_steps(
     return steps
 
 
+def foresee_steps(
+    agent: AgentId, kind: str, goals: Mapping[GoalId, Goal], domain: Domain, facts: Facts
+) -> list[CandidateStep]:
+    """Return the best step that somebody expects of another agent toward each of the goals nearest to it.
+
+    Args:
+        agent: The other agent.
+        kind: What kind of agent it is.
+        goals: Open goals to choose among.
+        domain: The rules of the world.
+        facts: What whoever asks knows; they tell where the agent is.
+
+    Raises:
+        ImpossibleFacts: They do not, or contradict each other.
+    """
+    near = nearest_ticks(domain.options(agent, facts))
+    fit = [goal for goal in goals.values() if not goal.kinds or kind in goal.kinds]
+    nearest = sorted(fit, key=lambda goal: near.get(goal.id, 1 << 30))[:MAX_GOALS]
+    foreseen = (foresee_step(goal, agent, domain, facts) for goal in fit if goal in nearest)
+    return [step for step in foreseen if step is not None]
+
+
 def idle_step(view: View, domain: Domain, barred: Collection[Action] = ()) -> CandidateStep:
     """Return the step of an agent that no goal needs: out of the way, or looking around.
 

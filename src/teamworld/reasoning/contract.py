@@ -53,6 +53,8 @@ class Question(ABC, Generic[Answer]):
     sampling: ClassVar[Sampling]
     departures: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """The shared blocks that its prompt leaves out, each with the reason that its protocol gives (paper, section)."""
+    retries: ClassVar[int | None] = None
+    """How often a bad answer is asked again at most, where its protocol says so; None: as often as the run allows."""
 
     respondent: RespondentId
     views: Mapping[AgentId, View]

@@ -20,7 +20,8 @@ class FinalAnswer(NamedTuple, Generic[Answer]):
 
 
 async def ask_until_usable(reasoner: Reasoner, question: Question[Answer], retries: int) -> FinalAnswer[Answer]:
-    """Ask ``question`` until an answer passes its check, with at most ``retries`` retries."""
+    """Ask ``question`` until an answer passes its check, with at most ``retries`` retries, or fewer by the question."""
+    retries = retries if question.retries is None else min(retries, question.retries)
     tries: list[Rejected] = []
     rest: Answer | None = None
     for _ in range(retries + 1):

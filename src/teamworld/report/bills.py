@@ -38,7 +38,7 @@ def of_run(folder: RunFolder, prices: Prices | None = None) -> Iterator[Table]:
         "method": lambda row: methods.get(row.cell, row.cell),
         "model": lambda row: row.model,
         "question": lambda row: row.purpose,
-        "mind": lambda row: row.respondent,
+        "respondent": lambda row: row.respondent,
         "episode": lambda row: str(row.episode),
     }
     for name, key in keys.items():

@@ -250,16 +250,16 @@ class _Reader:
 
     def replay(self, events: list[Event], failures: Sequence[Tag]) -> Replay:
         """Return all that was read, with the failures found elsewhere."""
-        start, summary = self._start, summarise(events)
-        if [frame.step for frame in self._frames] != list(range(summary.steps + 1)):
+        start, summary, steps = self._start, summarise(events), len(self._reward) - 1
+        if [frame.step for frame in self._frames] != list(range(steps + 1)):
             raise UserError(
-                f"a replay needs a frame for each step: expected {summary.steps + 1}, got {len(self._frames)}; "
+                f"a replay needs a frame for each step: expected {steps + 1}, got {len(self._frames)}; "
                 "the world or the log level records none"
             )
         for agent in self._actors:
-            self._release(agent, summary.steps, "ended")
+            self._release(agent, steps, "ended")
         for plan in self._open.values():
-            plan.end = summary.steps
+            plan.end = steps
         looks = dict(style(start.world))
         order = {agent: place for place, agent in enumerate(self._actors)}
         ticks = [frame.tick for frame in self._frames]

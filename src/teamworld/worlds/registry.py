@@ -31,6 +31,7 @@ WORLDS: Final[Mapping[str, str]] = {
     "overcooked": "teamworld.worlds.adapters.overcooked.world",
     "rooms": "teamworld.worlds.rooms.world",
     "rware": "teamworld.worlds.adapters.rware.world",
+    "transport": "teamworld.worlds.transport.world",
     "wildfire": "teamworld.worlds.wildfire.world",
 }
 GROUP: Final = "teamworld.worlds"

@@ -9,9 +9,13 @@ import pytest
 
 from teamworld.language import Action, Entity, parse_action, parse_fact
 from teamworld.methods.coela.message_value import value_message
-from teamworld.methods.coela.rules import choose_step, find_news
+from teamworld.methods.coela.options import CoelaOptions
+from teamworld.methods.coela.questions import ProposeMessage
+from teamworld.methods.coela.rules import find_news
 from teamworld.methods.coela.situation import Situation
+from teamworld.methods.common.own_step import choose_step
 from teamworld.methods.contract import Message
+from teamworld.reasoning.prompts import render
 from teamworld.record import ActionStep, PlanStart, QuestionAsked, StepDone
 from teamworld.testing.episodes import Scenario, play
 from teamworld.worlds.contract import WAIT, LatentVariable, Option, Outcome, Possible
@@ -176,3 +180,29 @@ def test_two_things_are_delivered_into_a_closed_fridge() -> None:
             done[event.plan] += event.primitives
     acts = [[act for act in primitives if act != "walktowards"] for primitives in done.values()]
     assert ["putin", "open", "putin"] in acts  # both hands were full: the first goes in before it is opened
+
+
+def test_nobody_is_nearer_to_what_the_agent_alone_can_bring() -> None:
+    bob = {"mate_ticks": 1, "goals": (goal("apple", 1),)}
+    me = home(APPLES[1], "Alice HOLD <apple>(57)", "Bob AT <kitchen>(11)", options=(DELIVER, FAR), **bob)
+    assert me.nearer(FAR) == "Bob"
+    assert me.nearer(DELIVER) is None
+
+
+def test_what_others_lack_is_what_was_neither_told_nor_seen_together() -> None:
+    box = ("<cabinet>(22) IN <kitchen>(11)", "<cabinet>(22) STATE open", "<bedroom>(12) EXPLORED all")
+    facts = (*APPLES, *box, "Bob AT <kitchen>(11)")
+    heard = Message("Bob", "inform", "Facts: <apple>(57) IN <kitchen>(11).", t=1)
+    seen = {"Bob": (TABLE, Entity("bedroom", 12))}
+    me = home(*facts, options=(NEAR,), shared=False, chat=(heard,), witnessed=seen)
+    assert [str(fact) for fact in me.unshared] == [
+        APPLES[1],
+        "<bedroom>(12) EXPLORED all",
+        "<cabinet>(22) STATE open",
+    ], "Bob is in the kitchen and sees that it was searched; the table both saw"
+    assert home(*facts, options=(NEAR,)).unshared == (), "all know what one has seen"
+    prompt = render(ProposeMessage("Alice", {"Alice": me.view}, me, CoelaOptions())).user
+    assert "not told and did not see with you: apple_58 IN bedroom_12; bedroom_12 EXPLORED all; cabinet_22" in prompt
+    none = home("Bob AT <kitchen>(11)", options=(NEAR,), shared=False, witnessed=seen)
+    prompt = render(ProposeMessage("Alice", {"Alice": none.view}, none, CoelaOptions())).user
+    assert "Facts have this form: `" in prompt, "also where there is nothing to tell"

@@ -13,10 +13,11 @@ from teamworld.language import Action, Entity, Fact, Facts, Relation, parse_acti
 from teamworld.methods.coela.message_value import take_up_probability, value_message
 from teamworld.methods.coela.options import CoelaOptions
 from teamworld.methods.coela.questions import ChooseAction, Decided, Proposal, ProposeMessage, read_facts
-from teamworld.methods.coela.rules import choose_step, find_news
+from teamworld.methods.coela.rules import find_news
 from teamworld.methods.coela.situation import Situation
-from teamworld.methods.coela.told_facts import believed, read_fact, read_told
 from teamworld.methods.common.knowledge import Line
+from teamworld.methods.common.own_step import choose_step
+from teamworld.methods.common.told_facts import believed, read_fact, read_told
 from teamworld.methods.contract import Message
 from teamworld.planning.candidates import CandidateStep
 from teamworld.worlds import registry as worlds

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from teamworld.language import parse_fact
 from teamworld.methods.coela.options import CoelaOptions
-from teamworld.methods.coela.progress_report import report_progress
 from teamworld.methods.coela.questions import Tell
+from teamworld.methods.common.progress_report import report_progress
 from teamworld.methods.contract import Message
 from teamworld.reasoning.prompts import render
 from teamworld.worlds import registry as worlds

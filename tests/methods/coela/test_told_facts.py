@@ -10,7 +10,7 @@ from teamworld.language import Action, Entity, Fact, Facts, parse_fact
 from teamworld.methods.coela.options import CoelaOptions
 from teamworld.methods.coela.questions import ChooseAction, Decided
 from teamworld.methods.coela.situation import Situation
-from teamworld.methods.coela.told_facts import list_predicates
+from teamworld.methods.common.told_facts import list_predicates
 from teamworld.methods.contract import Message
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import Option

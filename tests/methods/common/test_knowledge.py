@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from teamworld.language import Plan, plain
-from teamworld.methods.common.knowledge import AgentKnowledge
+from teamworld.methods.common.knowledge import AgentKnowledge, Teammate
 from teamworld.reasoning.prompts import environment
 from teamworld.worlds.cube.world import CubeWorld
 from tests.worlds.cube.team import give, world
@@ -44,3 +46,15 @@ def test_an_action_that_another_took_the_place_of_did_not_fail() -> None:
     assert "- `push_block(block_0, 15)` from step 0: stopped: another action was begun\n" in own
     assert "- `move(left, 1)` from step 1: done\n" in own
     assert here.view("agent_0").history[-1].ending == "failed, agent_0 is not lined up at any face of block_0"
+
+
+def test_who_takes_a_task_is_named_and_an_own_task_is_called_so() -> None:
+    here = world(20, [(4, 3), (0, 0)], [(1, 4, 4)])
+    me = knowledge(here)
+    taken = replace(me, team=(Teammate("agent_1", "pusher", commitment="block_0", said=0),))
+    assert me.mark("block_0") == taken.mark(None) == ""
+    assert taken.mark("block_0") == " (taken by agent_1)"
+    assert replace(taken, commitment="block_0").mark("block_0") == " (yours; also agent_1's)"
+    later = replace(me, team=(Teammate("agent_1", "pusher", commitment="block_1", said=0, then=("block_0",)),))
+    assert replace(later, then=("block_0",)).mark("block_0") == " (yours; also agent_1's next)"
+    assert "for block_0 (yours; also agent_1's next):" in plain(block("options", replace(later, commitment="block_0")))

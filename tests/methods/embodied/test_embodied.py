@@ -11,8 +11,9 @@ import pytest
 from pydantic import BaseModel
 
 from teamworld.episode.message_delivery import MessageRule
-from teamworld.language import Plan, parse_action
+from teamworld.language import Entity, Plan, parse_action
 from teamworld.methods.common.knowledge import AgentKnowledge, Teammate
+from teamworld.methods.common.mentions import names_open
 from teamworld.methods.common.single_action import Act
 from teamworld.methods.embodied.method import KEPT
 from teamworld.methods.embodied.organisations import Organisation, organise
@@ -139,7 +140,7 @@ def test_what_runs_on_after_its_task_is_over_is_told_so(state: Literal["open", "
     told = cast(View, SimpleNamespace(goals=goals, history=()))
     me = AgentKnowledge(told, world.domain, world.spec, running=Plan((parse_action("drop()"),), goals[0].id))
     prompt = environment().get_template("common/prompts/own.md.j2").render(me=me)
-    assert ("which is over" in prompt) == (state == "done")
+    assert ("a task that is over" in prompt) == (state == "done")
 
 
 def test_tasks_that_come_next_are_taken_too() -> None:
@@ -388,3 +389,41 @@ def test_a_task_that_the_speaker_has_not_seen_does_not_count() -> None:
         goal, known = named[sent.step, sent.agent]
         assert sent.goal == (goal if known else None)
         assert (goal in sent.text) == known
+
+
+def test_what_was_told_of_an_open_task_can_be_read_until_it_is_over() -> None:
+    stage = LONG._replace(horizon=12)
+    finds = "item_0 lies at (0, 2)."
+
+    def says(question: Question[Any]) -> BaseModel | None:
+        if not isinstance(question, Speak):
+            return None
+        return Talk(everybody=next(texts, "") if question.respondent == "agent_0" else "")
+
+    texts = iter((finds, "I look around."))
+    _, asked = played("embodied", says, stage, remember=0)
+    later = shown(asked, "embodied.act", "agent_1", stage.horizon - 1)
+    assert finds in later
+    assert "I look around." in later, "the last message stays too"
+    goals = [
+        SimpleNamespace(id="deliver_0", thing=Entity("item", 0), state=state, features=()) for state in ("open", "done")
+    ]
+    assert [names_open(finds, cast(Any, [goal])) for goal in goals] == [True, False]
+    assert not names_open("item_01 and deliver_00", cast(Any, goals[:1]))
+
+
+def test_who_is_asked_to_speak_again_is_told_what_is_new() -> None:
+    _, asked = played("embodied", saying(Talk(everybody="hello")), LONG)
+    talks = {(heard.t, heard.respondent): heard.prompt for heard in asked if heard.kind == "embodied.talk"}
+    assert "New since you" not in talks[0, "agent_0"] + talks[0, "agent_1"]
+    again = [prompt for (t, _), prompt in talks.items() if t]
+    assert again
+    assert all("New since you were last asked to speak: " in prompt for prompt in again)
+    assert any("found" in prompt.split("New since you")[1] for prompt in again)
+
+
+def test_tasks_are_said_to_be_the_readers_own_knowledge_where_not_all_know_the_same() -> None:
+    _, private = played("embodied", stage=LONG._replace(horizon=1))
+    _, together = played("embodied", stage=THREE._replace(horizon=1))
+    assert all("## Open tasks, as you saw them yourself" in heard.prompt for heard in private)
+    assert not any("as you saw them" in heard.prompt for heard in together)

@@ -240,7 +240,9 @@ def test_the_planner_does_what_an_agent_would_rather_do_and_bars_what_it_cannot(
     asked = PlanAll(PLANNER, record.views, record, (Round(first, {entry.agent: rather}),))
     assert asked.rule(RNG).actions[0].action == "go((4, 4))"
     assert "It would rather `go((4, 4))`." in _text(asked)
-    numbered = Opinion(accept=False, critique="Better.", action="1")
+    me = team[entry.agent]
+    judge = Judge(me.agent, {me.agent: me.view}, me, TeamRecord(()), first)
+    numbered = judge.in_writing(Opinion(accept=False, critique="Better.", action="1"))
     asked = PlanAll(PLANNER, record.views, record, (Round(first, {entry.agent: numbered}),))
     assert f"It would rather `{plain(team[entry.agent].options[0].action)}`." in _text(asked), "not the bare number"
     free = Opinion(accept=False, critique="Better.", action="have a look around")

@@ -19,7 +19,7 @@ from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test
 from pettingzoo.utils.conversions import parallel_to_aec
 
 from teamworld.errors import UserError
-from teamworld.worlds import cube, household, wildfire
+from teamworld.worlds import cube, household, transport, wildfire
 from teamworld.worlds.cube import Block, Layout
 from tests.worlds.household import homes
 
@@ -83,10 +83,23 @@ CASES = (
         "an action is an integer from 0 to 194",
         ("x", -1, True),
     ),
+    Case(
+        "transport",
+        transport.parallel_env,
+        {"level": "dev"},
+        0,
+        ("transport_v0", 10),
+        ("Alice", "Bob"),
+        "Bbo",
+        (-1, 23, 0.5, True, "wait"),
+        "an action is an integer from 0 to 22",
+        ("x", -1, True),
+    ),
 )
 VECTORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "cube": (cube.vector_env, {"n": 4}),
     "wildfire": (wildfire.vector_env, {}),
+    "transport": (transport.vector_env, {}),
 }
 in_each_world = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 in_each_vector = pytest.mark.parametrize("world", VECTORS)
@@ -101,7 +114,7 @@ def _strict() -> Iterator[None]:
 
 def flat(observation: Any) -> Any:  # noqa: ANN401
     """Return an observation as one array."""
-    return np.concatenate([*observation.values()]) if isinstance(observation, dict) else observation
+    return np.concatenate([*map(np.ravel, observation.values())]) if isinstance(observation, dict) else observation
 
 
 def idle(case: Case, env: Any) -> dict[str, Any]:  # noqa: ANN401
@@ -133,6 +146,8 @@ def idle(case: Case, env: Any) -> dict[str, Any]:  # noqa: ANN401
             household.parallel_env,
             {"level": homes.tea(homes.flat()), "agents": 1, "mode": "engine", "strict_put": True},
         ),
+        (transport.parallel_env, {"level": "dev-3", "max_steps": 30}),
+        (transport.parallel_env, {"level": "dev-stuff-low-1", "agents": 4, "render_mode": "ansi"}),
     ],
 )
 def test_pettingzoo_conformance(make: Callable[..., Any], options: dict[str, Any]) -> None:
@@ -263,6 +278,10 @@ def test_wrong_calls_are_refused(case: Case) -> None:
         (household.parallel_env, {"agents": True}, "agents must be an integer"),
         (household.parallel_env, {"sight": "eyes"}, "sight must be one of room, cone"),
         (household.parallel_env, {"mode": "easy"}, "mode must be one of strict, engine"),
+        (transport.parallel_env, {"level": "deev"}, "there is no transport level 'deev'"),
+        (transport.parallel_env, {"level": "official-0"}, "needs the data"),
+        (transport.parallel_env, {"agents": 5}, "agents must be an integer from 1 to 4, got 5"),
+        (transport.vector_env, {"observation": "grid"}, "observation must be one of numbers, window, both, none"),
         *((make, {"num_envs": 0}, "num_envs must be an integer from 1 to") for make, _ in VECTORS.values()),
         (cube.vector_env, {"num_envs": 10**30}, "num_envs must be an integer from 1 to 1000000"),
         (
@@ -301,12 +320,12 @@ def test_render(case: Case) -> None:
 def test_without_the_extra_modules_are_read_and_say_what_is_missing() -> None:
     code = (
         "import importlib, sys\nsys.modules['pettingzoo'] = None\nfrom teamworld.errors import UserError\n"
-        "for world in ('cube', 'wildfire', 'household'):\n"
+        "for world in ('cube', 'wildfire', 'household', 'transport'):\n"
         "    env = importlib.import_module(f'teamworld.worlds.{world}.env')\n"
         "    try:\n        env.parallel_env()\n    except UserError as error:\n        print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.count("pip install 'teamworld[rl]'") == 3
+    assert done.stdout.count("pip install 'teamworld[rl]'") == 4
 
 
 @in_each_world

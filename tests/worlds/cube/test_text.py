@@ -10,6 +10,7 @@ import pytest
 
 from teamworld.language import Action, ActionSchema, Entity, Fact, Facts, plain
 from teamworld.worlds.contract import ImpossibleFacts
+from teamworld.worlds.cube.text import _unseen_cells
 from teamworld.worlds.cube.world import CubeOptions, CubeView, CubeWorld, make
 from tests.worlds.cube.team import Cell, give, run, world
 from tests.worlds.test_words import answers, changed, moments
@@ -30,7 +31,7 @@ def test_the_mission_says_what_counts_and_by_when() -> None:
     task = make("paper-n2", 0, 150, {}).spec.task
     assert "weights" not in task, "every view shows them"
     hidden = make("paper-n2", 0, 150, {"view_radius": 3}).spec.task
-    assert "3 blocks of weights 2, 1, 1, block_0 first," in hidden
+    assert "push 3 blocks, block_0 to block_2, of weights 2, 1 and 1, in any order, to the right edge" in hidden
     assert "within 150 steps" in task
     assert "scores its weight (4 in all)" in task
 
@@ -64,25 +65,26 @@ def test_every_action_is_explained_and_its_example_can_be_written() -> None:
         (
             [(0, 0), (1, 0)],
             [(2, 1, 1), (1, 1, 5), (1, 1, 8)],
-            "17 columns to go, worth 2, takes 2 agents (1 there); 10 steps to its left face; "
+            "17 columns to go, worth 2, takes 2 agents (agent_1 is there); you: 10 steps to its left face; "
             "cannot be done now by 2: block_1 is in the way after 2 columns (takes 3)",
         ),
         (
             [(0, 0), (1, 0)],
             [(2, 1, 1), (1, 1, 3)],
-            "17 columns to go, worth 2, takes 3 agents (1 there); 12 steps to its left face; "
+            "17 columns to go, worth 2, takes 3 agents (agent_1 is there); you: 12 steps to its left face; "
             "cannot be done now by 2: block_1 is in the way at once (takes 3)",
         ),
         (
             [(4, 3), (4, 9)],
             [(1, 4, 4), (1, 4, 6)],
-            "15 columns to go, worth 1, takes 1 agent, 2 after 1 column with block_1 (1 there); you are there; "
+            "15 columns to go, worth 1, takes 1 agent (you are there); 2 after 1 column, with block_1; "
             "agent_1 stands in its way after 3 columns",
         ),
         (
             [(4, 2)],
             [(3, 4, 4)],
-            "13 columns to go, worth 3, takes 3 agents; 2 steps to its left face; cannot be done by 1: it is too heavy",
+            "13 columns to go, worth 3, takes 3 agents; you: 2 steps to its left face; "
+            "cannot be done by 1: it is too heavy",
         ),
         (
             [(4, 2), (9, 9)],
@@ -93,8 +95,26 @@ def test_every_action_is_explained_and_its_example_can_be_written() -> None:
         (  # both ends of the face are held, and column 0 is the only way to its middle
             [(18, 0), (14, 0), (16, 0)],
             [(3, 14, 1)],
-            "16 columns to go, worth 3, takes 3 agents (2 there); 2 steps to its left face, "
-            "but agent_2 bars the way at (16, 0)",
+            "16 columns to go, worth 3, takes 3 agents (agent_1 and agent_2 are there); you: 2 steps to its left "
+            "face, but agent_2 bars the way at (16, 0); agent_2's move(up, 1) lets you in",
+        ),
+        (  # the same for who shuts the other out
+            [(16, 0), (14, 0), (17, 0)],
+            [(3, 14, 1)],
+            "16 columns to go, worth 3, takes 3 agents (you and agent_1 are there); "
+            "(15, 0) cannot be reached past you: move(up, 1) lets agent_2 in",
+        ),
+        (  # agent_1 pushes block_1 off before block_0 comes there
+            [(1, 18), (1, 15)],
+            [(2, 1, 1), (1, 1, 16)],
+            "17 columns to go, worth 2, takes 2 agents; you: 20 steps to its left face; block_1 is in the way "
+            "after 13 columns (takes 3) unless it is gone by then: agent_1 is at it, 3 columns to go; "
+            "you stand in its way after 14 columns",
+        ),
+        (  # row 0 is the straight way, and agent_1 stands on it
+            [(1, 0), (0, 1)],
+            [(2, 1, 1), (1, 1, 5)],
+            "14 columns to go, worth 1, takes 1 agent; you: 8 steps to its left face, 6 if agent_1 makes way",
         ),
         (
             [(9, 9)],
@@ -106,7 +126,8 @@ def test_every_action_is_explained_and_its_example_can_be_written() -> None:
 def test_a_goal_says_what_it_takes_and_what_is_in_the_way(
     agents: Sequence[Cell], blocks: Sequence[tuple[int, int, int]], line: str
 ) -> None:
-    assert goal_line(world(20, agents, blocks), 0) == line
+    here = world(20, agents, blocks)
+    assert goal_line(here, 1 if "14 columns to go" in line else 0) == line
 
 
 def test_options_serve_their_goal_and_say_how_long_they_take() -> None:
@@ -139,7 +160,7 @@ def test_a_push_leaves_room_behind_what_bars_the_block() -> None:
         ([(4, 3), (9, 9)], ["", "move_to_block(0, left)"], ["push_block(block_0, 14)", "rendezvous"]),
         ([(4, 3), (5, 3)], [], ["push_block(block_0, 14)"]),
         ([(4, 3), (5, 3)], ["", "push_block(0, 14)"], ["push_block(block_0, 14)"]),
-        ([(4, 3), (5, 3)], ["", "rendezvous(0, left)"], ["rendezvous(block_0, left, 2)"]),
+        ([(4, 3), (5, 3)], ["", "rendezvous(0, left)"], ["push_block(block_0, 14)", "rendezvous"]),
         ([(4, 3), (5, 3)], ["push_block(0, 14)"], ["push_block(block_0, 14)"]),
         ([(4, 3), (9, 9)], ["", "idle(9)"], ["rendezvous(block_0, left, 2)"]),
     ],
@@ -159,6 +180,76 @@ def test_a_push_is_estimated_with_the_wait_for_partners_and_a_walk_goes_round_te
     assert options(here)["push_block(block_0, 14)"] == ("block_0", 2 + 14)
     shut = world(20, [(4, 1), (4, 2), (9, 9)], [W1])
     assert options(shut)["move_to_block(block_0, left)"] == ("block_0", 4), "agent_1 stands on the straight way"
+
+
+def test_a_push_says_whom_it_waits_for() -> None:
+    here = world(20, [(4, 3), (5, 3), (9, 9)], [(3, 4, 4)])
+    give(here, "", "rendezvous(0, left)", "move_to_block(0, left)")
+    assert "A push now waits for agent_1 (meeting) and agent_2 (walking up)." in here.view("agent_0").text()
+    give(here, "", "push_block(0, 9)")
+    assert "A push now waits for agent_2 (walking up)." in here.view("agent_0").text()
+
+
+def test_who_shuts_others_out_is_asked_to_make_room_before_it_waits() -> None:
+    here = world(20, [(16, 0), (17, 0), (14, 0), (6, 0)], [(3, 14, 1), W1])
+    first = list(options(here))[:2]
+    assert first == ["move(up, 1)", "rendezvous(block_0, left, 3)"]
+    assert options(here)["move(up, 1)"] == ("block_0", 1)
+    assert options(here, "agent_2")["rendezvous(block_0, left, 3)"] == ("block_0", 10), "it would wait in vain"
+    assert "move(down, 1)" not in options(here, "agent_2"), "one of the two is enough"
+    give(here, "move(up, 1)")
+    assert options(here, "agent_2")["rendezvous(block_0, left, 3)"] == ("block_0", 2)
+    assert next(iter(options(here))) == "rendezvous(block_0, left, 3)"
+
+
+def test_nobody_is_to_be_waited_for_where_the_block_is_stopped_for_good() -> None:
+    stopped = world(20, [(1, 0), (0, 0)], [(2, 1, 1), (1, 1, 5)])
+    assert not [name for name in options(stopped) if name.startswith("rendezvous")]
+    gone_by_then = world(20, [(1, 0), (1, 4)], [(2, 1, 1), (1, 1, 5)])
+    assert [name for name in options(gone_by_then) if name.startswith("rendezvous(block_0")]
+
+
+def test_one_estimate_of_a_walk_stands_everywhere() -> None:
+    here = make("paper-n2", 0, 150, {})
+    for agent in here.spec.agents:
+        view = here.view(agent)
+        for option in view.options:
+            if option.action.verb == "move_to_block":
+                assert here.domain.estimate_steps(agent, option.action, view.known) == option.steps
+                line = goal_line(here, int(option.goal[-1]), agent) if option.goal else ""
+                assert f"you: {option.steps} steps to its left face" in line
+
+
+def test_what_nobody_has_found_is_told_and_who_looks_where() -> None:
+    here = world(20, [(15, 13), (16, 13)], [W1], options=CubeOptions(view_radius=4))
+    text = here.view("agent_0").text()
+    assert "Not found: block_0 (weight 1)." in text
+    assert "Unseen: rows 0-10: columns 0-19; rows 11-19: columns 0-8, 18-19." in text
+    looks = {
+        agent: re.findall(r"Unseen cells to see: (.*)\.", here.view(agent).text())[0] for agent in here.spec.agents
+    }
+    assert looks["agent_0"].split("; ")[0] != looks["agent_1"].split("; ")[0], "each has its own area"
+    first = re.search(r"(move\(\w+, \d+\))", looks["agent_0"])
+    assert first is not None
+    assert first[1] in [plain(option.action) for option in here.view("agent_0").options]
+
+
+def test_a_walk_shows_as_many_unseen_cells_as_it_says() -> None:
+    here = world(20, [(15, 13), (3, 0)], [W1, (1, 0, 15)], options=CubeOptions(view_radius=4))
+    told = re.search(r"cells to see: (\d+) of rows? [-\d]+ by (.*?)[;.]", here.view("agent_0").text())
+    assert told is not None
+    before = len(_unseen_cells(here.view("agent_0")))
+    for walk in re.findall(r"move\(.*?\)", told[2]):
+        run(here, walk)
+    assert before - len(_unseen_cells(here.view("agent_0"))) == int(told[1])
+
+
+def test_nothing_is_looked_for_once_all_is_found() -> None:
+    here = world(20, [(4, 0), (0, 0)], [W1], options=CubeOptions(view_radius=4))
+    view = here.view("agent_1")
+    assert view.state.unseen
+    assert "cells to see" not in view.text()
+    assert {plain(option.action) for option in view.options} == {"move_to_block(block_0, left)", "idle(1)"}
 
 
 def test_what_runs_is_counted_down() -> None:
@@ -272,8 +363,9 @@ def test_all_of_a_view_follows_from_its_facts() -> None:
         assert without.text() != view.text(), fact
     moved = tuple(Fact(f.subject, f.predicate, 25) if f.predicate == "SIDE" else f for f in known)
     assert "column 24" in altered(view, Facts(moved)).text()
-    done = (*(f for f in known if f.subject != Entity("block", 0)), Fact(Entity("block", 0), "STATE", "delivered"))
-    assert "block_0" not in altered(view, Facts(done)).text().replace("Delivered: block_0", "")
+    others = [f for f in known if f.subject != Entity("block", 0) or f.predicate == "WEIGHT"]
+    done = altered(view, Facts((*others, Fact(Entity("block", 0), "STATE", "delivered")))).text()
+    assert "block_0" not in done.replace("Delivered: block_0", "")
 
 
 def test_agents_are_told_what_they_and_others_do() -> None:
@@ -282,7 +374,7 @@ def test_agents_are_told_what_they_and_others_do() -> None:
     text = here.view("agent_0").text()
     assert "You are agent_0 at (9, 9), doing idle(3)." in text
     assert "Others: agent_1 (1, 0), doing move(down, 5)." in text
-    assert "No block has been found yet." in text
+    assert "Not found: block_0 (weight 1)." in text
     assert here.view("agent_1").running["agent_1"] == Action("move", ("down", 5))
 
 

@@ -129,7 +129,7 @@ def test_a_fire_is_enclosed_where_nothing_that_burns_leads_out() -> None:
     codes = np.full((60, 60), DRY + 2, np.uint8)
     codes[22:27, 22], codes[22:27, 26], codes[22, 22:27], codes[26, 22:27] = (DRY,) * 4
     mission = make("suppress_fire_contain", 0, 50, {}).domain.mission
-    inside = {(x, y) for x in (23, 24, 25) for y in (23, 24, 25)}
+    inside = frozenset((x, y) for x in (23, 24, 25) for y in (23, 24, 25))
     assert firebreaks.enclosed_ground(mission, scene_with(codes, ((24, 24),)), 0) == inside
     for gap, code in (((26, 24), DRY + 1), ((22, 22), DRY + 1), ((26, 24), UNSEEN), ((24, 20), SEEN_BUILDING)):
         leaky = codes.copy()  # fire crosses corners, and bare ground near buildings burns

@@ -14,11 +14,18 @@ from typing import NamedTuple
 
 from teamworld.language import Action, AgentId, GoalId, Plan, plain
 from teamworld.methods.camon.options import VARIANTS, CamonOptions
-from teamworld.methods.camon.questions import LONGEST, LeaderPlan, Order, Propose, Review, ReviewProposal
+from teamworld.methods.camon.questions import LONGEST, LeaderPlan, Order, Propose, ReviewProposal, Word, orders_of
 from teamworld.methods.common.answers import meant
+from teamworld.methods.common.informed import inform
 from teamworld.methods.common.knowledge import AgentKnowledge, Line, list_teammates
 from teamworld.methods.common.perception import Perceive, describe_views
-from teamworld.methods.common.single_action import aims_of, confirm_goal, decide_action, translate_action
+from teamworld.methods.common.single_action import (
+    aims_of,
+    confirm_goal,
+    decide_action,
+    translate_action,
+    write_act,
+)
 from teamworld.methods.common.team_record import Member, OrderBook, TeamRecord, one_option
 from teamworld.methods.common.translation import Translate
 from teamworld.methods.contract import Act, Briefing, Choice, Decision, DecisionContext, Message, Method
@@ -146,11 +153,12 @@ class Camon(Method):
     # ---- turns
 
     async def _lead(self, turn: _Turn, leader: AgentId) -> None:
-        views, me = dict(turn.context.views), self._know(turn, leader)
+        views = dict(turn.context.views)
+        me = inform(self._know(turn, leader), views)
         question = LeaderPlan(leader, views, me, self._record(turn), tuple(self._ignored[leader]), self._options.orders)
         answer = await turn.context.ask(question)
-        await self._settle(turn, leader, leader, answer.action, answer.goal, "leads")
-        await self._order(turn, leader, answer.orders)
+        await self._settle(turn, leader, leader, write_act(answer.action, me), answer.goal, "leads")
+        await self._order(turn, leader, orders_of(answer))
 
     async def _propose(self, turn: _Turn, agent: AgentId) -> None:
         context, leader = turn.context, self.leader
@@ -158,7 +166,8 @@ class Camon(Method):
         me, views = self._know(turn, agent), {agent: context.views[agent]}
         proposal = await context.ask(Propose(agent, views, me, leader, self._options.review))
         goal = confirm_goal(proposal.goal, [context.views[agent]])
-        begins = f"I {'propose' if self._options.review else 'do'} {proposal.action}"[:LONGEST]
+        action = write_act(proposal.action, me)
+        begins = f"I {'propose' if self._options.review else 'do'} {action}"[:LONGEST]
         text = f"{begins}. {meant(proposal.message)}".rstrip()
         before = self._know(turn, leader)  # the proposal stands in its review, and later in what was said
         self._tell(context, agent, "propose", text, goal, leader)
@@ -166,18 +175,19 @@ class Camon(Method):
             await self._settle(turn, agent, agent, proposal.action, goal, "proposed")
             return
         known = (before, self._record(turn), tuple(self._ignored[leader]), self._options.orders)
-        review = await context.ask(ReviewProposal(leader, dict(context.views), *known, me, proposal))
+        proposer, written = inform(me, dict(context.views)), proposal.model_copy(update={"action": action})
+        review = await context.ask(ReviewProposal(leader, dict(context.views), *known, proposer, written))
         self._listen(context)
         self._reviewed(turn, leader, agent, review)
         if review.decision == "ACCEPT":
             await self._settle(turn, agent, agent, proposal.action, proposal.goal, "accepted", leader)
         else:
-            await self._settle(turn, leader, agent, review.action, review.goal, "rejected")
+            await self._settle(turn, leader, agent, write_act(review.action, proposer), review.goal, "rejected")
         instead = None if review.decision == "ACCEPT" else turn.running[agent].actions[0]
         self._reviews[agent, context.t, text] = _Outcome(leader, instead)
-        await self._order(turn, leader, review.orders, agent)
+        await self._order(turn, leader, orders_of(review), agent)
 
-    def _reviewed(self, turn: _Turn, leader: AgentId, agent: AgentId, review: Review) -> None:
+    def _reviewed(self, turn: _Turn, leader: AgentId, agent: AgentId, review: Word) -> None:
         """Say the leader's word where there is one to say."""
         if (text := meant(review.message)) != "":
             act: Act = "accept" if review.decision == "ACCEPT" else "reject"
@@ -265,5 +275,6 @@ class Camon(Method):
 
     def _record(self, turn: _Turn) -> TeamRecord:
         """Return the shared record."""
-        known = [self._know(turn, agent) for agent in turn.context.views]
+        views = dict(turn.context.views)
+        known = [inform(self._know(turn, agent), views) for agent in views]
         return TeamRecord(tuple(Member(me, me.agent in turn.orderable, self._orders.of(me)) for me in known))

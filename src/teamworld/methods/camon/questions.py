@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from teamworld.language import AgentId, GoalId, plain
 from teamworld.methods.common.answers import Reasoned
@@ -38,7 +38,11 @@ class Order(StrictModel):
     message: str = Field(description="what you tell it", max_length=LONGEST)
 
 
-class Lead(Act):
+class OwnStep(Act):
+    """The leader's own action, where there is nobody to order."""
+
+
+class Lead(OwnStep):
     """The leader's own action, and orders for others."""
 
     orders: tuple[Order, ...] = Field(default=(), description=_ORDERS)
@@ -54,8 +58,8 @@ class Proposal(Act):
     )
 
 
-class Review(Reasoned):
-    """The leader's word on a proposal."""
+class Word(Reasoned):
+    """The leader's word on a proposal, where there is nobody to order."""
 
     decision: Literal["ACCEPT", "REJECT"] = Field(description="ACCEPT the proposal as it is, or REJECT it")
     goal: GoalId | None = Field(
@@ -67,10 +71,20 @@ class Review(Reasoned):
         "you accept it",
     )
     message: str = Field(default="", description="what you tell the agent; may be empty", max_length=LONGEST)
+
+
+class Review(Word):
+    """The leader's word on a proposal, and orders for others."""
+
     orders: tuple[Order, ...] = Field(default=(), description=_ORDERS)
 
 
-LeaderAnswer = TypeVar("LeaderAnswer", Lead, Review)
+LeaderAnswer = TypeVar("LeaderAnswer", OwnStep, Word)
+
+
+def orders_of(answer: OwnStep | Word) -> tuple[Order, ...]:
+    """Return the orders of an answer of a leader."""
+    return answer.orders if isinstance(answer, Lead | Review) else ()
 
 
 @dataclass(frozen=True)
@@ -86,11 +100,21 @@ class LeaderQuestion(AgentQuestion[LeaderAnswer]):
 
     sampling = Sampling(temperature=0.7, max_tokens=1500)
     departures = MappingProxyType(dict.fromkeys(("situation", "team", "own", "tasks"), _RECORD))
+    silent: ClassVar[type[BaseModel]]
+    """The answer where there is nobody to order: it has no field for orders."""
+
+    def __post_init__(self) -> None:
+        if not self.may_order:
+            object.__setattr__(self, "answer", self.silent)
 
     @property
     def may_order(self) -> bool:
         """Whether there is anybody whom it may order."""
         return self.orders and len(self.record.members) > 1
+
+    def made(self, orders: tuple[Order, ...] = (), **fields: Any) -> Any:  # noqa: ANN401  (the answer's own class)
+        """Return an answer, with orders where there are any to give."""
+        return self.answer.model_validate(fields | ({"orders": orders} if self.may_order else {}))
 
     def assigned(self, agent: AgentId) -> dict[AgentId, CandidateStep]:
         """Return the rule's step for an agent, and for all who can be given an order."""
@@ -102,7 +126,7 @@ class LeaderQuestion(AgentQuestion[LeaderAnswer]):
         goal = steps[agent].goal
         joint = goal is not None and goal in self.record.goals and self.record.goals[goal].quorum > 1
         orders: list[Order] = []
-        if not self.orders:
+        if not self.may_order:
             return ()
         for member in self.record.members:
             other, running = member.me.agent, member.me.running
@@ -118,34 +142,38 @@ class LeaderQuestion(AgentQuestion[LeaderAnswer]):
 
 
 @dataclass(frozen=True)
-class LeaderPlan(LeaderQuestion[Lead]):
+class LeaderPlan(LeaderQuestion[OwnStep]):
     """What do I, the leader, do next, and who has to do something else?"""
 
     kind = "camon.lead"
     template = "camon/prompts/lead.md.j2"
     answer = Lead
+    silent = OwnStep
 
-    def rule(self, rng: np.random.Generator) -> Lead:
+    def rule(self, rng: np.random.Generator) -> OwnStep:
         """The step of most worth when tasks are allocated; orders where a task needs others too."""
         steps = self.assigned(self.respondent)
         own = steps[self.respondent]
-        return Lead(goal=own.goal, action=plain(own.action), orders=self.ordered(steps, self.respondent))
+        orders = self.ordered(steps, self.respondent)
+        answer: OwnStep = self.made(orders, goal=own.goal, action=plain(own.action))
+        return answer
 
-    def check(self, answer: Lead) -> str | None:
+    def check(self, answer: OwnStep) -> str | None:
         """Its own action can start; orders that cannot be carried out are passed over later."""
         return action_error(answer.action, self.me)
 
-    def fallback(self) -> Lead:
+    def fallback(self) -> OwnStep:
         """Nothing for a step."""
-        return Lead(action="")
+        answer: OwnStep = self.made(action="")
+        return answer
 
     def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
         """The options, and the tasks."""
         return offer_values(field, self.view)
 
-    def perturb(self, answer: Lead, rng: np.random.Generator) -> Lead:
+    def perturb(self, answer: OwnStep, rng: np.random.Generator) -> OwnStep:
         """Take another option, or forget the orders."""
-        if answer.orders and rng.random() < 0.5:
+        if orders_of(answer) and rng.random() < 0.5:
             return answer.model_copy(update={"orders": ()})
         return perturb_action(answer, answer.action, self.view, rng)
 
@@ -188,7 +216,7 @@ class Propose(AgentQuestion[Proposal]):
 
 
 @dataclass(frozen=True)
-class ReviewProposal(LeaderQuestion[Review]):
+class ReviewProposal(LeaderQuestion[Word]):
     """Shall that agent do what it proposes? Asked of the leader, who knows what all others do."""
 
     proposer: AgentKnowledge
@@ -197,13 +225,14 @@ class ReviewProposal(LeaderQuestion[Review]):
     kind = "camon.review"
     template = "camon/prompts/review.md.j2"
     answer = Review
+    silent = Word
 
     @property
     def may_order(self) -> bool:
         """Whether there is a third agent whom it may order."""
         return self.orders and len(self.record.members) > 2
 
-    def rule(self, rng: np.random.Generator) -> Review:
+    def rule(self, rng: np.random.Generator) -> Word:
         """Accept what serves the task that the agent gets when tasks are allocated; else name the step to take."""
         steps = self.assigned(self.proposer.agent)
         step = steps[self.proposer.agent]
@@ -212,25 +241,29 @@ class ReviewProposal(LeaderQuestion[Review]):
         possible = proposed is not None and self.proposer.view.check(proposed).ok
         same = step.goal == self.proposal.goal and (step.goal is not None or proposed != WAIT)
         if possible and (proposed == step.action or same):
-            return Review(decision="ACCEPT", orders=orders)
+            accepted: Word = self.made(orders, decision="ACCEPT")
+            return accepted
         needed = f"{step.goal} needs you more." if step.goal is not None else "Others have that in hand."
-        return Review(decision="REJECT", goal=step.goal, action=plain(step.action), message=needed, orders=orders)
+        instead = {"goal": step.goal, "action": plain(step.action), "message": needed}
+        rejected: Word = self.made(orders, decision="REJECT", **instead)
+        return rejected
 
-    def check(self, answer: Review) -> str | None:
+    def check(self, answer: Word) -> str | None:
         """A rejection names an action that the proposer can begin."""
         return None if answer.decision == "ACCEPT" else action_error(answer.action, self.proposer)
 
-    def fallback(self) -> Review:
+    def fallback(self) -> Word:
         """The proposal stands."""
-        return Review(decision="ACCEPT")
+        accepted: Word = self.made(decision="ACCEPT")
+        return accepted
 
     def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
         """Both decisions, the proposer's options, and the tasks."""
         return ("ACCEPT", "REJECT") if field == "decision" else offer_values(field, self.proposer.view)
 
-    def perturb(self, answer: Review, rng: np.random.Generator) -> Review:
+    def perturb(self, answer: Word, rng: np.random.Generator) -> Word:
         """Send the proposer elsewhere, or forget the orders."""
-        if answer.orders and rng.random() < 0.5:
+        if orders_of(answer) and rng.random() < 0.5:
             return answer.model_copy(update={"orders": ()})
         other = answer.model_copy(update={"decision": "REJECT"})
         return perturb_action(other, answer.action or str(WAIT), self.proposer.view, rng)

@@ -12,7 +12,7 @@ import numpy as np
 
 from teamworld.language import Action, AgentId, Entity, Fact, GoalId, Plan, RuleSet, plain
 from teamworld.methods.cobel.beliefs import BeliefEntry, BeliefStore
-from teamworld.methods.cobel.situation import Announcement, BeliefUpdate, CobelOptions, Situation, Subplan
+from teamworld.methods.cobel.situation import MESSAGE, Announcement, BeliefUpdate, CobelOptions, Situation, Subplan
 from teamworld.methods.contract import Message
 from teamworld.planning.fetch import held_things, wanted_kind
 from teamworld.record import Believe, HeldBelief
@@ -65,6 +65,8 @@ class AgentState:
     """The subplan that it gave up last, until it has another one."""
     given_up: str = ""
     """Why, in words."""
+    left: tuple[Action, ...] | None = None
+    """What was left of it when its task was over; None where that was not the end of it."""
     judged: Hashable = None
     """What it assessed last, where that led to no message."""
     vain: dict[Action, tuple[int, Hashable]] = field(default_factory=dict)
@@ -87,8 +89,9 @@ class AgentState:
     planned_on: Mapping[str, str] = field(default_factory=dict)
     """What it knew of goals and their things when it made its subplan, by their names."""
     own_things: set[Entity] = field(default_factory=set)
-    """What it held then."""
+    """What it held then or since."""
     regrets: defaultdict[AgentId, dict[Action, float]] = field(default_factory=lambda: defaultdict(dict))
+    _over: frozenset[GoalId] = frozenset()
     _begun: tuple[Action, Hashable] | None = None
     _ended: int = 0
     _costs: dict[AgentId, tuple[int, dict[Action, int]]] = field(default_factory=dict)
@@ -100,6 +103,7 @@ class AgentState:
         """Write down what is seen, and what teammates' steps say of their intents."""
         self.store.observe(view)
         self._observe_own_failures(view)
+        self.own_things |= set(held_things(self.agent, view.known, self.store.words.held))
         if self.options.foresee:
             self._observe_steps(view, team)
 
@@ -135,6 +139,10 @@ class AgentState:
 
     def _observe_steps(self, view: View, team: Mapping[AgentId, str]) -> None:
         """Add up the steps that the way of each teammate in sight lost for each action."""
+        over = frozenset(goal.id for goal in view.goals if goal.state != "open")
+        if over - self._over:
+            self.regrets.clear()  # what teammates did until then was for what is over
+        self._over = over
         facts = self.store.facts(view)
         in_sight = {fact.subject for fact in view.facts if fact.predicate == self.store.words.at}
         for teammate in (teammate for teammate in self.store.teammates if teammate in team):
@@ -152,7 +160,9 @@ class AgentState:
                 faded = {action: lost * FADING**gone for action, lost in regrets.items() if action in costs}
                 for action, cost in costs.items():
                     if action in old:
-                        faded[action] = faded.get(action, 0.0) + max(0, cost - max(0, old[action] - gone))
+                        lost = cost - max(0, old[action] - gone)
+                        way = old[action] - cost if lost <= 0 else -lost  # who goes straight there takes back its loss
+                        faded[action] = max(0.0, faded.get(action, 0.0) - way)
                 self.regrets[teammate] = faded
             if gone > 0 or teammate not in self._costs:
                 self._costs[teammate] = view.t, costs
@@ -199,22 +209,22 @@ class AgentState:
     # ---- plans
 
     def announce(self, agent: AgentId, subplan: Subplan, t: int, view: View) -> Announcement:
-        """Return the announcement of a subplan, with its estimated steps."""
+        """Return the announcement of a subplan, with its estimated steps from when it is told."""
         options = subplan.options(agent, self.store.domain, self.store.facts(view))
-        first = options[0].steps if options else 1
+        first = MESSAGE + (options[0].steps if options else 1)
         return Announcement(subplan, t, max(1, sum(option.steps for option in options)), first)
 
     def take_up(self, subplan: Subplan, view: View) -> None:
         """Begin a subplan."""
         self.subplan, self.subplan_past, self.subplan_actions = subplan, len(view.history), 0
-        self.former, self.given_up = None, ""
+        self.former, self.given_up, self.left = None, "", None
         self.own_things = set(held_things(self.agent, view.known, self.store.words.held))
         self.planned_on = self._of_goals(view)
 
-    def give_up(self, why: str) -> None:
-        """Drop the subplan, and remember why, in words."""
+    def give_up(self, why: str, left: tuple[Action, ...] | None = None) -> None:
+        """Drop the subplan, and remember why, in words; what is left of it where its task ended before it did."""
         if self.subplan is not None:
-            self.former, self.given_up = self.subplan, why
+            self.former, self.given_up, self.left = self.subplan, why, left
         self.subplan = None
 
     def reconsidered(self, view: View) -> None:
@@ -305,6 +315,7 @@ class AgentState:
             subplan=self.subplan,
             former=self.former,
             given_up=self.given_up,
+            left=self.left,
             running=running,
             vain={action: until for action, (until, _) in self.vain.items()},
             news=self._news(view),

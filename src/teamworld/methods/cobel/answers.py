@@ -33,7 +33,7 @@ DONE: Final = "DONE"
 class Beliefs(Reasoned):
     """Beliefs that follow from what was said."""
 
-    beliefs: tuple[str, ...] = Field(default=(), description="belief lines that fit the rules", max_length=40)
+    beliefs: tuple[str, ...] = Field(default=(), description="belief lines that fit the patterns above", max_length=40)
 
 
 class Update(Beliefs):

@@ -9,6 +9,7 @@ from math import fsum
 
 from teamworld.language import AgentId, Entity, Fact, Facts, GoalId, plain, show
 from teamworld.methods.cobel import planning
+from teamworld.methods.cobel.prospects import Prospect
 from teamworld.methods.cobel.situation import Announcement, Intent, Situation
 from teamworld.methods.common.knowledge import AgentKnowledge, Line, Teammate
 from teamworld.planning.goals import open_goals
@@ -19,6 +20,8 @@ from teamworld.worlds.contract import Goal, LatentVariable, Option, Outcome
 VALUES = 40
 #: Facts of a teammate's beliefs that are named.
 FACTS = 60
+#: Missing things that are named of what a look may find.
+NAMED = 2
 #: Finished actions that an agent is shown of its own: what was in vain stands there beside them.
 PAST = 3
 
@@ -187,17 +190,26 @@ def _to_go(plan: Announcement, t: int) -> str:
 def describe_options(situation: Situation, teammate: AgentId) -> tuple[str, ...]:
     """Return what a teammate could do next by what it holds, work first, and what its moves say of it."""
     lines, regrets = list[str](), situation.regrets.get(teammate, {})
+    latents = situation.domain.beliefs.latent_variables(situation.ascribed[teammate])
     prospects = planning.teammate_prospects(situation, teammate)
     for action, prospect in sorted(prospects.items(), key=lambda entry: entry[1].goal is None):
         goal = f" for {prospect.goal}" if prospect.goal is not None else ""
-        gain = (
-            f", finds {prospect.gain:.2f} of what is missing" if prospect.goal is None and prospect.gain >= 0.01 else ""
-        )
+        gain = _finds(prospect, latents) if prospect.goal is None and prospect.gain >= 0.01 else ""
         lost = regrets.get(action, 0.0)
         away = f"; its last moves led away ({lost:.1f} steps lost)" if lost >= 0.05 else ""
         actions = "; ".join(map(plain, prospect.actions[: situation.options.actions]))
         lines.append(f"`{actions}`{goal}, about {plural(prospect.steps, 'step')}{gain}{away}")
     return tuple(lines)
+
+
+def _finds(prospect: Prospect, latents: Iterable[LatentVariable]) -> str:
+    """Return what a look is expected to find, by name where its place tells that."""
+    place = prospect.actions[0].args[:1]
+    there = [latent.name for latent in latents if any((value.fact.value,) == place for value in latent.values)]
+    if len(there) == 1:
+        return f", finds {there[0]} with chance {prospect.gain:.2f}"
+    more = " and more" if len(there) > NAMED else ""
+    return f", finds {prospect.gain:.2f} of {', '.join(there[:NAMED]) or 'what is missing'}{more}"
 
 
 def describe_intent(situation: Situation, intent: Intent) -> str:

@@ -35,14 +35,22 @@ from teamworld.methods.cobel.planning import (
     teammate_prospects,
 )
 from teamworld.methods.cobel.prospects import Prospect, first_actions, outlook
-from teamworld.methods.cobel.situation import Assessment, BeliefUpdate, Intent, MessageDraft, Situation, Subplan
+from teamworld.methods.cobel.situation import (
+    MESSAGE,
+    Assessment,
+    BeliefUpdate,
+    Intent,
+    MessageDraft,
+    Situation,
+    Subplan,
+)
 from teamworld.methods.contract import Message
 from teamworld.planning.fetch import wanted_kind
 from teamworld.planning.goals import open_goals
 from teamworld.worlds.contract import WAIT, Domain
 
 #: Steps that a message takes its speaker.
-STEP: Final = 1.0
+STEP: Final = float(MESSAGE)
 #: Steps ahead in which a danger is worth a warning: time to hear of it and to leave.
 WARNED_AHEAD: Final = 30
 #: Steps that are lost with an agent that is lost: more than any message costs.
@@ -206,7 +214,7 @@ def word_message(
     """
     parts = [f"I know: {'; '.join(dated(situation, fact) for fact in facts)}."] if facts else []
     if plan is not None:
-        steps = steps_to_begin(situation, plan)
+        steps = steps_when_told(situation, plan)
         parts.append(f"I will: {plan.text}, there in {steps} step{'' if steps == 1 else 's'}.")
     return " ".join((*parts, *(f"I ask {teammates}: {part}." for teammates, part in group_asks(asks))))
 
@@ -223,6 +231,11 @@ def steps_to_begin(situation: Situation, plan: Subplan) -> int:
     """Return the estimated steps until the first action of a subplan is done."""
     options = plan.options(situation.agent, situation.domain, situation.facts)
     return options[0].steps if options else 1
+
+
+def steps_when_told(situation: Situation, plan: Subplan) -> int:
+    """Return the same from when the subplan is told: the message takes its sender a step."""
+    return steps_to_begin(situation, plan) + MESSAGE
 
 
 # ---- what could be told

@@ -194,16 +194,26 @@ class Cobel(Method):
             following = await self._ground(moment, situation)
             if following.action is not None:
                 break
-            is_done = situation.subplan is not None and not planning.remaining_actions(situation)
-            is_able = planning.next_action(situation).action is not None
-            why = "you found it done or pointless" if is_able else "nothing of it can be done now"
-            state.give_up("it is carried out" if is_done else why)
+            self._end(state, situation)
             situation = self._situation(moment, agent)
         else:
             following = NextAction(questions.nearest_option(view).action)
         if not self._options.keep:  # as published
             state.announced.clear()
         return following
+
+    @staticmethod
+    def _end(state: AgentState, situation: Situation) -> None:
+        """Give up a subplan of which nothing comes next, and say why: its task may be done before all of it is."""
+        subplan, left = situation.subplan, planning.remaining_actions(situation)
+        goal = situation.goals.get(subplan.goal) if subplan is not None and subplan.goal is not None else None
+        if subplan is not None and goal is not None and goal.state != "open" and left:
+            state.give_up(f"{goal.id} is {goal.state}", left)
+        elif subplan is not None and not left:
+            state.give_up("it is carried out")
+        else:
+            is_able = planning.next_action(situation).action is not None
+            state.give_up("you found it done or pointless" if is_able else "nothing of it can be done now")
 
     async def _ground(self, moment: DecisionContext, situation: Situation) -> NextAction:
         """Return what comes next of the subplan; nobody is asked where that is no choice."""

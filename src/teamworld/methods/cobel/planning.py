@@ -348,7 +348,7 @@ def _claim(situation: Situation, agent: AgentId, announcement: Announcement | No
     t, order = situation.view.t, list(situation.team)
     if announcement is None:
         return steps, t, order.index(agent)
-    return announcement.steps_to_go(t), announcement.t, order.index(agent)
+    return announcement.claim(t), announcement.t, order.index(agent)
 
 
 def _announces(situation: Situation, announcement: Announcement, prospect: Prospect) -> bool:

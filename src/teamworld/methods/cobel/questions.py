@@ -262,8 +262,12 @@ class _Planning(BeliefQuestion[Plans, Subplan], answer=Plans, sampling=_PLAN):
     @property
     def given_up(self) -> str:
         """The subplan that the agent has just given up, and why."""
-        former, why = self.situation.former, self.situation.given_up
-        return f"`{former.text}` was your plan until now: {why}." if former is not None and former.actions else ""
+        former, why, left = self.situation.former, self.situation.given_up, self.situation.left
+        if former is None or not former.actions:
+            return ""
+        if left is not None:
+            return f"{why}, so your plan for it ended; left of it: `{'; '.join(map(plain, left))}`."
+        return f"`{former.text}` was your plan until now: {why}."
 
     def write(self, result: Subplan) -> Plans:
         """Write the subplan."""
@@ -536,9 +540,9 @@ class WriteMessage(
 
     @property
     def steps_to_begin(self) -> int:
-        """Estimated steps until the first action of the subplan is done."""
+        """Estimated steps until the first action of the subplan is done, the message included."""
         plan = self.situation.subplan
-        return messages.steps_to_begin(self.situation, plan) if plan is not None else 0
+        return messages.steps_when_told(self.situation, plan) if plan is not None else 0
 
     def infer(self) -> MessageDraft:
         """Return the facts and the subplan, by a form."""

@@ -133,6 +133,9 @@ VARIANTS: Final[dict[str, Variant]] = {
 }
 
 
+#: Steps that a message takes its sender.
+MESSAGE: Final = 1
+
 # ---- what operations exchange
 
 
@@ -177,6 +180,10 @@ class Announcement(NamedTuple):
     def steps_to_go(self, t: int) -> int:
         """Return the steps until its first action is done."""
         return max(0, self.first - (t - self.t))
+
+    def claim(self, t: int) -> int:
+        """Return by how many steps it counts where plans conflict: those of its message are not held against it."""
+        return max(0, self.first - MESSAGE - (t - self.t))
 
 
 class BeliefUpdate(NamedTuple):
@@ -281,6 +288,8 @@ class Situation:
     """The subplan that it has just given up."""
     given_up: str = ""
     """Why, in words."""
+    left: tuple[Action, ...] | None = None
+    """What was left of that subplan when its task was over; None where that was not the end of it."""
     outcomes: tuple[Outcome, ...] = ()
     """What it did under its subplan."""
     running: Plan | None = None

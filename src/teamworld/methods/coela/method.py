@@ -83,10 +83,10 @@ class Coela(Method):
         self._memory = {
             agent: AgentMemory(
                 agent,
-                self._options,
                 briefing.spec.agents,
                 briefing.rng("coela", "vain", agent),
-                briefing.rng("coela", "drawn", agent),
+                self._options.messages_kept,
+                plan_rng=briefing.rng("coela", "drawn", agent),
             )
             for agent in briefing.agents
         }
@@ -235,7 +235,8 @@ class Coela(Method):
     def _situation(self, context: DecisionContext, agent: AgentId, scene: str | None) -> Situation:
         view, memory, options = context.views[agent], self._memory[agent], self._options
         memory.hear(context.inbox(agent))
-        memory.look(view, context.team)
+        memory.look(view)
+        memory.witness(view, context.team)
         draft = Situation(
             view=view,
             domain=self._domain,

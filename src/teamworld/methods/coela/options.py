@@ -83,7 +83,7 @@ _LATER = frozenset(
 
 VARIANTS: dict[str, Variant] = {
     "reference": Variant(
-        "calls as in the benchmark's code: perception of all in every step, every action translated by a mind",
+        "calls as in the benchmark's code: perception of all in every step, every action translated by a reasoner",
         {"perceive": "all", "translate": "mind", "listed": "abilities", "propose": "always"},
     ),
     "original": Variant(

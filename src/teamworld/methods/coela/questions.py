@@ -19,12 +19,13 @@ from teamworld.language import Action, ActionSchema, AgentId, Entity, Fact, Goal
 from teamworld.methods.coela.lettered_plans import KEYWORD, SEND, letter, list_plans, plan_text, read_plan
 from teamworld.methods.coela.message_value import value_message
 from teamworld.methods.coela.options import CoelaOptions
-from teamworld.methods.coela.progress_report import report_progress
-from teamworld.methods.coela.rules import choose_step, find_news, nearest_plan
+from teamworld.methods.coela.rules import find_news, nearest_plan
 from teamworld.methods.coela.situation import Situation
-from teamworld.methods.coela.told_facts import example_fact, list_predicates, read_fact, read_told
 from teamworld.methods.common.answers import Reasoned, meant
 from teamworld.methods.common.knowledge import AgentQuestion
+from teamworld.methods.common.own_step import choose_step
+from teamworld.methods.common.progress_report import count_done, report_progress
+from teamworld.methods.common.told_facts import example_fact, list_predicates, read_fact, read_told
 from teamworld.methods.contract import Message
 from teamworld.planning.action_parser import action_text, read_action, read_written
 from teamworld.planning.candidates import CandidateStep, complete_action
@@ -44,6 +45,8 @@ _INSIDE = re.compile(r"(?<![a-z])send[_ ]message(?![a-z])", re.IGNORECASE)
 ModuleAnswer = TypeVar("ModuleAnswer", bound=BaseModel)
 
 
+#: Facts that others lack which a prompt lists, the first.
+SHOWN = 3
 #: Why messages are written without what the world and the agent can do; what is listed is for the steps it takes.
 _MODULE = (
     "a message is written by task, team, perception, dialogue and past actions (CREW-Wildfire, generate_communication)"
@@ -124,8 +127,13 @@ class ProposeMessage(CoelaQuestion[Proposal]):
 
     @property
     def example(self) -> str | None:
-        """A fact that is news to the others; None where there is none."""
-        return example_fact(self.me.untold, self.domain)
+        """A fact that is news to the others, else another that it knows; None where it knows none."""
+        return example_fact((*self.me.unshared, *self.me.untold, *self.me.known), self.domain)
+
+    @property
+    def unshared(self) -> Sequence[str]:
+        """What others lack, as far as the agent knows: as much as fits a short line."""
+        return [plain(fact) for fact in self.me.unshared[:SHOWN]]
 
     @property
     def predicates(self) -> Mapping[str, str]:
@@ -229,8 +237,7 @@ class Choosing(CoelaQuestion[ModuleAnswer]):
     def note(self, option: Option) -> str:
         """Return what is known of an option: its task, its steps, and who in sight would be there first."""
         goal = f" for {option.goal}" if option.goal is not None else ""
-        takers = self.me.taken.get(option.goal or "", ())
-        goal += f" (taken by {', '.join(takers)})" if takers else ""
+        goal += self.me.mark(option.goal)
         nearer = self.me.nearer(option) if self.me.words.hands > 1 else None
         other = f" ({nearer} is nearer)" if nearer is not None else ""
         return f"{goal}, about {plural(option.steps, 'step')}{other}"
@@ -451,10 +458,3 @@ def last_seen(me: Situation, teammate: AgentId) -> str:
         if fact.subject == teammate
     ]
     return ", ".join(facts) or "nothing known"
-
-
-def count_done(me: Situation) -> str:
-    """Return one sentence on how far the team is, as far as the agent knows."""
-    states = [goal.state for goal in me.all_goals.values()]
-    lost = f", {states.count('lost')} lost" if "lost" in states else ""
-    return f"Of {plural(len(states), 'task')} that you know of, {states.count('done')} done{lost}."

@@ -138,6 +138,15 @@ class AgentKnowledge:
         }
         return {goal.id: by[goal.id] for goal in self.goals if len(by[goal.id]) >= goal.capacity}
 
+    def mark(self, goal: GoalId | None) -> str:
+        """Return who takes a goal at which no more agents are of use, in words; empty where it has room, or is none."""
+        takers = self.taken.get(goal or "", ())
+        if not takers or goal not in (self.commitment, *self.then):
+            return f" (taken by {', '.join(takers)})" if takers else ""
+        first = {teammate.agent for teammate in self.team if teammate.commitment == goal}
+        also = (f"{agent}'s{'' if agent in first else ' next'}" for agent in takers)
+        return f" (yours; also {', '.join(also)})"
+
     @property
     def doing(self) -> Action | None:
         """The action that runs."""
@@ -160,15 +169,22 @@ class AgentKnowledge:
 
     @property
     def values(self) -> Mapping[str, tuple[Term, ...]]:
-        """What the parameters of its actions may be, each list once; those that may be the same stand together.
+        """What the parameters of its actions may be, without what the situation tells."""
+        return self.list_values(self.situation)
 
-        What the situation tells is left out: a ``block`` is one of the blocks that it names. What stands in a list of
-        its own is told by the name of that: ``any container``.
+    def list_values(self, elsewhere: str) -> Mapping[str, tuple[Term, ...]]:
+        """Return what the parameters of its actions may be, each list once; those that may be the same stand together.
+
+        What the prompt tells elsewhere is left out: a ``block`` is one of the blocks that it names. What stands in a
+        list of its own is told by the name of that: ``any container``.
+
+        Args:
+            elsewhere: What the prompt tells elsewhere.
         """
-        situation, together = self.situation, dict[tuple[Term, ...], list[str]]()
+        together = dict[tuple[Term, ...], list[str]]()
         for name, choices in parameter_values(self.abilities).items():
             is_told = all(
-                isinstance(choice, Entity) and choice.kind == name and plain(choice) in situation for choice in choices
+                isinstance(choice, Entity) and choice.kind == name and plain(choice) in elsewhere for choice in choices
             )
             if not (choices and is_told):
                 together.setdefault(choices, []).append(name)

@@ -14,15 +14,16 @@ class InWords(StrictModel):
 
     perceive: Perception = Field(
         default="plain",
-        description="whose views a mind puts in words: nobody's, those of agents about to decide, or all in every step",
+        description="whose views a reasoner puts in words: nobody's, those of agents about to decide, or all of them",
     )
     translate: Translator = Field(
-        default="parser", description="who reads a chosen action: a parser and a mind what it cannot read, or a mind"
+        default="parser",
+        description="what reads a chosen action: a parser, a reasoner what it cannot; or a reasoner (mind)",
     )
 
 
 #: The calls of the benchmark's code.
 REFERENCE = Variant(
-    "as in CREW-Wildfire: minds put every view in words and translate every action",
+    "as in CREW-Wildfire: a reasoner puts every view in words and translates every action",
     {"perceive": "all", "translate": "mind"},
 )

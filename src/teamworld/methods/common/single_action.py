@@ -42,6 +42,17 @@ def read_act(text: str, me: AgentKnowledge, listed: bool = True) -> Action | Non
     return read_action(text, me.view, me.domain, _numbered(me, listed))
 
 
+def write_act(text: str, me: AgentKnowledge) -> str:
+    """Return the action of an answer in written form; a number means nothing to who has another list.
+
+    Args:
+        text: As ``read_act``; words that the parser cannot read stay.
+        me: What whoever answered was shown of the agent that is to act.
+    """
+    action = read_act(text, me)
+    return text if action is None else plain(action)
+
+
 def action_error(text: str, me: AgentKnowledge, listed: bool = True) -> str | None:
     """Return why an agent cannot do now what a text says, and what was expected; None if it can.
 

@@ -12,10 +12,12 @@ from typing import NamedTuple
 
 from teamworld.language import Action, AgentId, Entity, Fact, Facts, GoalId, Plan, plain
 from teamworld.language.rules import IN_HAND, WHERE
+from teamworld.methods.common.informed import SUBJECT, has_hand, rank_options, text_parts
 from teamworld.methods.common.knowledge import AgentKnowledge
 from teamworld.planning.allocation import allocate_steps, pool_facts, team_goals
 from teamworld.planning.candidates import MAX_GOALS, CandidateStep, complete_action, nearest_ticks
 from teamworld.planning.conflicts import Intent, spread_steps
+from teamworld.planning.fetch import wanted_kind
 from teamworld.reasoning.contract import RespondentId
 from teamworld.worlds.contract import WAIT, Goal, Option, Outcome, View
 
@@ -29,8 +31,6 @@ _THIRD = {
 }
 #: What an agent takes its teammates to be, and they do not tell themselves: rules go by it.
 _TRAITS = frozenset({"LEVEL"})
-#: What a line of a situation is about: an agent is named first.
-_SUBJECT = re.compile(r"Teammates:|\w*")
 _PERSON = re.compile(rf"\b(?:(?:you|i) ({'|'.join(_THIRD)})|(your|my)|you|me)\b", re.IGNORECASE)
 
 
@@ -150,11 +150,14 @@ class Member(NamedTuple):
     def options(self) -> Sequence[Option]:
         """What runs, the nearest for each of the nearest goals, then of each kind of action, then others.
 
-        What serves a goal comes first, then what names its thing (to bring it before to drop what one holds), then the
-        nearest: where many things are close at hand, what is done with them is still listed.
+        What serves a goal comes first, then what names its thing (to bring it before to drop what one holds), then what
+        may find most a step, where the world tells that, then the nearest: where many things are close at hand, what is
+        done with them is still listed.
         """
         running = [option for option in self.me.options if option.action == self.me.doing]
         listed = sorted(self.me.options, key=lambda option: (option.goal is None, not option.action.args, option.steps))
+        if len(listed) > MOST:
+            listed = rank_options(self.me, listed)
         by_goal: dict[GoalId, Option] = {}
         by_verb: dict[str, Option] = {}
         for option in listed:
@@ -184,7 +187,9 @@ class Task(NamedTuple):
 
     goal: Goal
     text: str
-    """How it stands by what all know together, for the nearest of those at it, else for the nearest of all."""
+    """How it stands by what all know together for one agent."""
+    reader: AgentId
+    """For whom: the nearest of those at it, else of all; where things are fetched the nearest with a free hand."""
     at: tuple[AgentId, ...] = ()
     """Who is at it, the nearest first."""
     others: tuple[tuple[AgentId, int], ...] = ()
@@ -238,11 +243,12 @@ class TeamRecord:
             near = self._nearest(goal)
             at = [me for me in near if me.running is not None and me.running.goal == goal.id]
             named = max(len(at), min(goal.capacity, max(goal.quorum, len(at) + 1)), 1)
-            first, *rest = [*at, *(me for me in near if me not in at)][:named]
+            able = near if wanted_kind(goal) is None else [me for me in near if has_hand(me)] or near
+            first, *rest = sorted(able, key=lambda me: wanted_kind(goal) is None and me not in at)[:named]
             steps = ((me.agent, self._steps[me.agent].get(goal.id)) for me in rest)
             others = tuple((agent, count) for agent, count in steps if count is not None)
             text = name_agent(domain.describe_goal(goal, first.agent, facts), first.agent)
-            tasks.append(Task(goal, text, tuple(me.agent for me in at), others))
+            tasks.append(Task(goal, text, first.agent, tuple(me.agent for me in at), others))
         return tasks
 
     def late(self, agent: AgentId, option: Option) -> str:
@@ -275,8 +281,20 @@ class TeamRecord:
 
     @cached_property
     def _steps(self) -> Mapping[AgentId, Mapping[GoalId, int]]:
-        """By agent and goal the steps of the nearest option; of what it does, where that is for the goal."""
-        steps = {member.me.agent: nearest_ticks(member.me.options) for member in self.members}
+        """By agent and goal the steps of the nearest option; of what it does, where that is for the goal.
+
+        Where a goal wants things fetched, and the agent can take one, looks for them do not count.
+        """
+        kinds = {goal.id: wanted_kind(goal) for goal in self._pooled_goals.values()}
+
+        def is_fetched(option: Option) -> bool:
+            kind = kinds.get(option.goal or "")
+            return any(isinstance(arg, Entity) and arg.kind == kind for arg in option.action.args)
+
+        steps = {
+            me.agent: nearest_ticks(me.options) | nearest_ticks(filter(is_fetched, me.options))
+            for me in (member.me for member in self.members)
+        }
         for me in (member.me for member in self.members):
             if me.doing is not None and me.options and me.options[0].goal is not None:
                 steps[me.agent][me.options[0].goal] = me.options[0].steps
@@ -304,7 +322,7 @@ class TeamRecord:
     @property
     def shared(self) -> Mapping[str, str]:
         """What several of them read alike, by who; without what all read and stands beside the record as well."""
-        shown, groups = set(_parts(self.shown)), dict[tuple[AgentId, ...], list[str]]()
+        shown, groups = set(text_parts(self.shown)), dict[tuple[AgentId, ...], list[str]]()
         for part, readers in self._readers.items():
             if len(readers) > 1 and not (part in shown and len(readers) == len(self.members)):
                 groups.setdefault(readers, []).append(part)
@@ -317,7 +335,7 @@ class TeamRecord:
     @property
     def situations(self) -> Mapping[AgentId, str]:
         """The situation of each agent without what several read alike."""
-        shown = set(_parts(self.shown)) if len(self.members) == 1 else set()
+        shown = set(text_parts(self.shown)) if len(self.members) == 1 else set()
         return {
             member.me.agent: "\n".join(
                 part for part in self._own_parts(member) if len(self._readers.get(part, ())) < 2 and part not in shown
@@ -330,7 +348,7 @@ class TeamRecord:
         traits = {fact.subject for fact in member.me.view.known if fact.predicate in _TRAITS}
         elsewhere = {self.reader, *(other.me.agent for other in self.members)} - {None, member.me.agent, *traits}
         return [
-            part for part in _parts(member.situation) if _SUBJECT.findall(part)[0] not in {*elsewhere, "Teammates:"}
+            part for part in text_parts(member.situation) if SUBJECT.findall(part)[0] not in {*elsewhere, "Teammates:"}
         ]
 
     def of(self, agent: AgentId) -> Member | None:
@@ -365,17 +383,6 @@ class TeamRecord:
         first = {agent: steps[agent] for agent in ordered}
         spread = spread_steps(first, self.goals, self.views, self.first.domain, others, barred)
         return {agent: spread[agent] for agent in steps}
-
-
-def _parts(text: str) -> Sequence[str]:
-    """Return the lines of a text, each with those indented under it: they mean nothing without it."""
-    parts: list[str] = []
-    for line in text.splitlines():
-        if parts and line.startswith(("-", " ", "\t")):
-            parts[-1] += f"\n{line}"
-        else:
-            parts.append(line)
-    return parts
 
 
 def one_option(me: AgentKnowledge) -> Action | None:

@@ -45,6 +45,11 @@ class Translate(AgentQuestion[Translation]):
         dict.fromkeys(("who", "mission", "world_rules", "situation", "team", "tasks", "own", "said", "options"), _BLIND)
     )
 
+    @property
+    def values(self) -> Mapping[str, Sequence[Any]]:
+        """What the parameters of actions may be, all of it: no situation stands beside it."""
+        return self.me.list_values("")
+
     def read(self, answer: Translation) -> Action | None:
         """Return the action of an answer that passed the check; None where it is none or one that cannot start now."""
         action = parse_written(answer.action or "", {schema.verb: schema for schema in self.view.abilities})

@@ -13,6 +13,8 @@ from teamworld.planning.candidates import MIN_SHARE, complete_action
 from teamworld.planning.simulate import SimulatedPlan, simulate_plan
 from teamworld.worlds.contract import Domain, Goal, View
 
+#: The cause where every action of a plan was done and the task was not.
+LEFT_OPEN = "goal_open"
 #: Plans of a sort, and kinds of plans, that a page shows.
 SHOWN, KINDS = 5, 3
 
@@ -59,7 +61,7 @@ class Page(NamedTuple):
     def warns(self) -> bool:
         """Whether it shows anything that failed."""
         shown = (*self.kinds, *(entry.record for entry in self.entries))
-        return bool(self.failed) or any(record.causes for record in shown)
+        return bool(self.failed) or any(cause != LEFT_OPEN for record in shown for cause, _ in record.causes)
 
     @property
     def best(self) -> tuple[str, ...]:

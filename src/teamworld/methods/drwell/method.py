@@ -10,18 +10,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from teamworld.language import AgentId, GoalId
+from teamworld.language import AgentId, GoalId, plain
 from teamworld.memory.contract import OPEN, Communication, MemoryDelta
 from teamworld.memory.episode_learning import Tracker, delta
 from teamworld.memory.guidebook import WorldModel
 from teamworld.methods.common.answers import meant
 from teamworld.methods.common.commitments import release_cause
 from teamworld.methods.common.knowledge import AgentKnowledge, Line, list_teammates
+from teamworld.methods.common.mentions import names_open
 from teamworld.methods.common.plan_answers import make_plan, normalize_texts, standby_plan
 from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, DecisionContext, Meeting, Message, Method
 from teamworld.methods.drwell.forced import find_forced, leaves_time, possible_goals
@@ -48,6 +50,10 @@ from teamworld.record import Commit, Event, PlanEnd, QuestionSkipped, Release
 from teamworld.worlds.contract import Goal, View
 
 Origin: TypeAlias = Literal["fresh", "revised", "reused"]
+#: What an agent reads of a plan that it did not choose.
+ASIDE = "Being free, you stepped aside; what you do next replaces that."
+#: Lines of earlier meetings that an agent plans by at most, the newest.
+KEPT = 3
 
 
 class _Settled(NamedTuple):
@@ -99,7 +105,9 @@ class DrWell(Method):
         self._released: dict[AgentId, str] = {}
         self._dissolved: dict[AgentId, list[Dissolved]] = {agent: [] for agent in briefing.agents}
         self._handed_back: dict[AgentId, list[Line]] = {agent: [] for agent in briefing.agents}
+        self._told: dict[AgentId, tuple[Line, ...]] = dict.fromkeys(briefing.agents, ())
         self._gave_up: set[AgentId] = set()
+        self._aside: set[AgentId] = set()
         self._tracker = Tracker(
             self._options.task_identity, briefing.episode, self._communication, measures=briefing.domain.measures
         )
@@ -119,6 +127,7 @@ class DrWell(Method):
         members = tuple(context.free)
         # The world model stands still while they settle: each line is looked up once, not once for every agent.
         self._guide, self._best = cache(self._guidebook.guide), cache(self._guidebook.best)
+        self._aside = self._standby.intersection(members)
         self._standby -= set(members)
         self._ended.update(dict.fromkeys((agent for agent in members if agent in context.running), "resync"))
         known = {goal.id: goal for agent in members for goal in workable_goals(context.views[agent])}
@@ -130,6 +139,7 @@ class DrWell(Method):
         self._tell_endings(context, members)
         settled = await self._settle(context, speakers, working, goals)
         settled = settled._replace(goals=dict.fromkeys(members) | settled.goals)
+        self._hear(context, settled.meeting)
         self._bind(context, settled)
         return await self._plans(context, settled, working, known)
 
@@ -297,7 +307,7 @@ class DrWell(Method):
         return {agent: view}, me, record
 
     def _knowledge(
-        self, context: DecisionContext, agent: AgentId, committed: Mapping[AgentId, GoalId]
+        self, context: DecisionContext, agent: AgentId, committed: Mapping[AgentId, GoalId], forced: str = ""
     ) -> AgentKnowledge:
         """Return what an agent knows: all know who is bound to what, plans are their agents' own.
 
@@ -312,18 +322,35 @@ class DrWell(Method):
             if goal in states
         }
         at_work = {teammate: goal for teammate, goal in committed.items() if teammate not in over}
+        aside = agent in self._aside and agent in context.running
+        words = (self._released.get(agent, ""), ASIDE if aside else "", forced)
         return AgentKnowledge(
             view=view,
             domain=self._domain,
             spec=self._spec,
             team=list_teammates(self._spec, agent, context.team, over, at_work),
             running=context.running.get(agent),
-            released=self._released.get(agent, ""),
+            released=" ".join(filter(None, words)),
         )
 
     @property
     def _is_in_rounds(self) -> bool:
         return self._options.negotiation == "rounds"
+
+    def _hear(self, context: DecisionContext, meeting: Meeting | None) -> None:
+        """Keep what others said in a meeting that names something of an open task: agents plan by it too.
+
+        Who takes which task stands elsewhere.
+        """
+        if meeting is not None:
+            for agent in meeting.members:
+                said = (message for message in meeting.heard(agent) if message.act in ("propose", "inform", "other"))
+                lines = (_words(message) for message in said if message.sender != agent)
+                self._told[agent] = (*self._told[agent], *lines)
+        for agent, lines_told in self._told.items():
+            goals = context.views[agent].goals if agent in context.views else ()
+            kept = (line for line in lines_told if names_open(_apart(line), goals))
+            self._told[agent] = tuple(kept)[-KEPT:]
 
     # ---- commitments
 
@@ -432,7 +459,9 @@ class DrWell(Method):
         committed = dict(self._committed)
         plans = await context.together(
             {
-                agent: self._plan(context, agent, _known(context.views[agent], goal), committed)
+                agent: self._plan(
+                    context, agent, _known(context.views[agent], goal), committed, settled.cause == "forced"
+                )
                 for agent, goal in {**goals, **partners}.items()
             }
         )
@@ -457,15 +486,19 @@ class DrWell(Method):
         return decisions
 
     async def _plan(
-        self, context: DecisionContext, agent: AgentId, goal: Goal | None, committed: Mapping[AgentId, GoalId]
-    ) -> _Planned:
+        self, context: DecisionContext, agent: AgentId, goal: Goal | None, committed: Mapping[AgentId, GoalId],
+        is_forced: bool = False,
+    ) -> _Planned:  # fmt: skip
         """Let an agent draft a plan for its task, and revise it with what the team has learned."""
         if goal is None:
             return _Planned(None)
         view, options = context.views[agent], self._options
         page = make_page(self._library.library(self._task(goal)), goal, view, self._domain)
         notes = self._memory.notes if options.takes_notes else None
-        shown = ({agent: view}, self._knowledge(context, agent, committed), goal.id, options.looks_up, page, notes)
+        forced = f"You were not asked: {goal.id} is the only task that who is free can do now." if is_forced else ""
+        said = tuple(line._replace(goal=None) for line in self._told[agent])
+        me = replace(self._knowledge(context, agent, committed, forced), said=said)
+        shown = ({agent: view}, me, goal.id, options.looks_up, page, notes)
         draft = await context.ask(Draft(agent, *shown, options.rule == "draw"))
         cause = self._ended.get(agent, "start")
         if meant(draft.reason) and not draft.actions:
@@ -533,3 +566,16 @@ class DrWell(Method):
 
 def _line(message: Message) -> Line:
     return Line(message.t, message.sender, message.recipients, message.text, message.goal)
+
+
+def _words(message: Message) -> Line:
+    """Return a line without the task that the channel adds to its words."""
+    line = _line(message)
+    return (
+        line if line.goal is None else line._replace(text=line.text.removesuffix(f"Task: {plain(line.goal)}.").strip())
+    )
+
+
+def _apart(line: Line) -> str:
+    """Return the words of a line without the task that its speaker takes."""
+    return line.text if line.goal is None else line.text.replace(plain(line.goal), "")

@@ -15,8 +15,8 @@ def worth_per_step(goal: Goal, entry: GuideEntry, view: View, domain: Domain) ->
     """Return what an agent can expect a task to bring a step of each of its agents.
 
     The goal's weight, times the share of its work a step, over the agents that it needs at once. The share a step is
-    that of the best plan by a dry run, counted as one attempt beside those of the guidebook. Where the agent can do
-    nothing now but wait it is 0.
+    that of the best plan by a dry run, counted as one attempt beside those of the guidebook; a mere search counts by
+    its estimate alone. Where the agent can do nothing now but wait it is 0.
 
     Args:
         goal: An open goal that the agent's kind can work on.
@@ -27,7 +27,8 @@ def worth_per_step(goal: Goal, entry: GuideEntry, view: View, domain: Domain) ->
     step = find_step(goal, view, domain)
     if step is None or step.still:
         return 0.0
-    rate = pooled_rate(step.share, step.ticks, entry.attempts, entry.progress or 0.0, entry.steps or 0.0)
+    attempts = entry.attempts if step.share else 0  # what was done with things at hand says nothing of a search
+    rate = pooled_rate(step.share, step.ticks, attempts, entry.progress or 0.0, entry.steps or 0.0)
     return goal.weight * rate / max(1, goal.quorum)
 
 

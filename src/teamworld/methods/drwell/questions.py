@@ -341,7 +341,6 @@ class Planning(AgentQuestion[Planned]):
     departures = MappingProxyType(
         {
             "options": "the agent plans several actions ahead, not one (DR. WELL, planning)",
-            "said": "plans are made alone after the meeting (DR. WELL, planning)",
             "tasks": "the task that the agent is bound to is shown, with its library (DR. WELL, planning)",
         }
     )

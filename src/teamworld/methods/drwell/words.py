@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from teamworld.memory.contract import GuideEntry, PlanRecord
+from teamworld.methods.drwell.library import LEFT_OPEN
 from teamworld.reasoning.prompts import plural
 
 #: What words of the loop mean; other causes are words of the world.
 _CAUSES = {
-    "goal_open": "not all done",
+    LEFT_OPEN: "all actions done, the task not",
     "horizon": "out of time",
     "all_done": "not needed any more",
     "gone": "agent lost",
@@ -31,13 +32,25 @@ def describe_causes(causes: Sequence[tuple[str, int]]) -> str:
     return ", ".join(f"{_CAUSES.get(cause, cause).replace('_', ' ')} {count}x" for cause, count in causes)
 
 
+def describe_ends(causes: Sequence[tuple[str, int]], attempts: int) -> str:
+    """Return how attempts ended that did not finish a task, in a few words; empty where there is nothing to say.
+
+    A plan whose actions were all done did not fail; of a single attempt that stands elsewhere.
+    """
+    failed = [entry for entry in causes if entry[0] != LEFT_OPEN]
+    left = [entry for entry in causes if entry not in failed] if failed or attempts > 1 else []
+    return "; ".join(filter(None, (describe_causes(left), f"failed: {describe_causes(failed)}" if failed else "")))
+
+
 def describe_entry(entry: GuideEntry) -> str:
     """Return the guidebook's line on a task; empty where nobody has tried it."""
     if not entry.attempts or entry.progress is None or entry.steps is None:
         return ""
     details = []
     if entry.attempts == 1:
-        text = f"{entry.verdict}: 1 attempt did {percent(entry.progress)} in {plural(entry.steps, 'step')}"
+        text = (
+            f"{entry.verdict}: {_one_attempt(entry.causes)} {percent(entry.progress)} in {plural(entry.steps, 'step')}"
+        )
     else:
         text = f"{entry.verdict}, {entry.attempts} attempts, {entry.successes} finished it by itself:"
         text += f" {percent(entry.progress)} of the work in {mean_steps(entry.steps)} on average"
@@ -54,16 +67,18 @@ def describe_entry(entry: GuideEntry) -> str:
             details.append(f"smallest that finished {entry.smallest}, best {entry.team}")
     else:
         details.append(f"team of {entry.teams[0].team}")
-    if entry.causes:
-        details.append(f"failed: {describe_causes(entry.causes)}")
-    return "; ".join([text, *details])
+    return "; ".join(filter(None, [text, *details, describe_ends(entry.causes, entry.attempts)]))
 
 
 def describe_record(record: PlanRecord) -> str:
     """Return the library's line on a plan or a kind of plans."""
     if record.attempts == 1:
-        text = f"1 attempt did {percent(record.progress)} in {plural(record.steps, 'step')}"
+        text = f"{_one_attempt(record.causes)} {percent(record.progress)} in {plural(record.steps, 'step')}"
     else:
         text = f"finished it by itself {record.successes} of {plural(record.attempts, 'time')}"
         text += f", {percent(record.progress)} of the work in {mean_steps(record.steps)} on average"
-    return text + (f"; failed: {describe_causes(record.causes)}" if record.causes else "")
+    return "; ".join(filter(None, (text, describe_ends(record.causes, record.attempts))))
+
+
+def _one_attempt(causes: Sequence[tuple[str, int]]) -> str:
+    return "1 attempt, all actions done, did" if [cause for cause, _ in causes] == [LEFT_OPEN] else "1 attempt did"

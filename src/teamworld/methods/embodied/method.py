@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import NamedTuple
 
-from teamworld.language import AgentId, GoalId
+from teamworld.language import AgentId, Entity, GoalId, plain
 from teamworld.memory.contract import MemoryDelta
 from teamworld.methods.common.answers import meant
 from teamworld.methods.common.commitments import Announcements, commit_to
 from teamworld.methods.common.knowledge import AgentKnowledge, Line, Teammate
+from teamworld.methods.common.mentions import names_open
 from teamworld.methods.common.perception import Perceive, describe_views
 from teamworld.methods.common.single_action import aims_of, confirm_goal, decide_action, translate_action
 from teamworld.methods.common.translation import Translate
@@ -34,15 +35,32 @@ from teamworld.methods.embodied.reflection import (
     read_records,
     record_episode,
 )
+from teamworld.reasoning.prompts import plural
 from teamworld.record import Event, QuestionSkipped
-from teamworld.worlds.contract import View
+from teamworld.worlds.contract import Outcome, View
 
 #: Messages that could not be sent of which the speaker is told: an answer may hold any number.
 TOLD = 10
-#: Agents whose last message can still be read when all else that was said is gone, those who spoke last.
+#: Older messages that can still be read: the last of each agent about what is not over, then the last of each.
 KEPT = 3
-#: What an agent reacts to by speaking: what it heard, has done, knows of goals, and what things it knows of.
-_News: TypeAlias = tuple[Any, ...]
+#: New things that an agent is told of by name.
+NAMED = 3
+
+
+class _News(NamedTuple):
+    """What an agent reacts to by speaking."""
+
+    heard: int
+    """Messages so far."""
+    last: Outcome | None
+    """What it did last."""
+    goals: tuple[tuple[GoalId, str, int], ...]
+    """What it knows of them: their states, and how many agents they take."""
+    things: frozenset[Entity | AgentId]
+    """What things and agents it knows of."""
+    ignored: tuple[str, ...]
+    """What of its last answer could not be sent."""
+    leader: AgentId | None
 
 
 class Embodied(Method):
@@ -68,6 +86,7 @@ class Embodied(Method):
         self._aims: dict[AgentId, GoalId | None] = {}
         self._lines: defaultdict[AgentId, list[Line]] = defaultdict(list)
         self._last: defaultdict[AgentId, dict[AgentId, Line]] = defaultdict(dict)
+        self._told: defaultdict[AgentId, dict[AgentId, Line]] = defaultdict(dict)
         self._heard: defaultdict[AgentId, set[int]] = defaultdict(set)
         self._ignored: defaultdict[AgentId, tuple[str, ...]] = defaultdict(tuple)
         self._announced: defaultdict[AgentId, Announcements] = defaultdict(Announcements)
@@ -151,13 +170,14 @@ class Embodied(Method):
         cause = "alone" if not me.team else "nothing new" if last == news else ""
         if not context.may_speak(agent):
             cause = "no message left"
-        if not cause and last is not None and last[0] == news[0] and _is_agreed(me):
+        if not cause and last is not None and last.heard == news.heard and _is_agreed(me):
             cause = "all are at the one task"
         if cause:
             context.note(QuestionSkipped(agent=agent, purpose=Speak.kind, cause=cause))
             return
         shown = self._shown(context, agent, scenes)
-        talk = await context.ask(Speak(agent, *shown, number, self._options.rounds, self._ignored[agent]))
+        new = "" if last is None else _describe_news(last, news)
+        talk = await context.ask(Speak(agent, *shown, number, self._options.rounds, self._ignored[agent], new))
         self._say(context, agent, talk)
         self._news[agent] = news
 
@@ -168,7 +188,7 @@ class Embodied(Method):
         goals = tuple((goal.id, goal.state, goal.quorum) for goal in view.goals)
         things = frozenset(fact.subject for fact in view.known)
         heard = len(self._heard[agent])
-        return (heard, last, goals, things, self._ignored[agent], self._leader)
+        return _News(heard, last, goals, things, self._ignored[agent], self._leader)
 
     def _say(self, context: DecisionContext, agent: AgentId, talk: Talk) -> None:
         """Send what has words and somebody to hear it; the agent is told of the rest when it speaks next."""
@@ -193,21 +213,23 @@ class Embodied(Method):
                 self._requests[agent][agent, private.to] = request
             context.post(Message(agent, "request" if asked else "inform", text, asked, recipients=(private.to,)))
             self._private.add((agent, context.t, text))
-            self._keep(agent, Line(context.t, agent, (private.to,), text))
+            self._keep(agent, Line(context.t, agent, (private.to,), text), own[0])
         text = _with_words(talk.everybody, f"I take {', then '.join(goals)}.", goals)
         if text and teammates:
             self._sent[agent, context.t, text] = goals
             context.post(Message(agent, "inform", text, goals[0] if goals else None))
-            self._keep(agent, Line(context.t, agent, None, text))
+            self._keep(agent, Line(context.t, agent, None, text), own[0])
             self._announced[agent].hear(agent, goals, context.t)
             first = goals[0] if goals else None
             self._committed[agent] = commit_to(context, agent, self._committed.get(agent), first)
         self._ignored[agent] = tuple(ignored)[:TOLD]
 
-    def _keep(self, agent: AgentId, line: Line) -> None:
-        """Keep what an agent said or heard: the last message of each for longer than the others."""
+    def _keep(self, agent: AgentId, line: Line, view: View) -> None:
+        """Keep what an agent said or heard: the last message of each, and its last about what is open, for longer."""
         self._lines[agent].append(line)
         self._last[agent][line.sender] = line
+        if names_open(line.text, view.goals):
+            self._told[agent][line.sender] = line
 
     # ---- acting
 
@@ -277,7 +299,8 @@ class Embodied(Method):
     def _read(self, context: DecisionContext, agent: AgentId) -> tuple[Line, ...]:
         """Return what an agent said and heard and can still read.
 
-        That is this step's talk and that of the last steps, and before it the last message of each who was silent.
+        That is this step's talk and that of the last steps, and before it some messages of each agent: the last about
+        a task or thing that is not over as far as the reader knows, and the last of each who was silent.
         """
         lines, heard = self._lines[agent], self._heard[agent]
         new = [message for message in context.inbox(agent) if message.id not in heard and message.sender != agent]
@@ -289,7 +312,7 @@ class Embodied(Method):
             if message.act == "other":
                 lines.append(line)  # a vote
             else:
-                self._keep(agent, line)
+                self._keep(agent, line, context.views[agent])
             if message.act == "request" and message.goal is not None:
                 request = Request(message.sender, agent, message.goal, message.t)
                 self._requests[agent][message.sender, agent] = request
@@ -300,9 +323,13 @@ class Embodied(Method):
         if any(message.t < context.t for message in new):  # late: own words may have been said before it, or after
             lines.sort(key=lambda line: (line.step, self._turns.get(line.sender, 0)))
         lines[:] = [line for line in lines if context.t - line.step <= self._options.remember]
-        last = [self._last[agent][sender] for sender in context.team if sender in self._last[agent]]
-        old = sorted((line for line in last if line not in lines), key=lambda line: line.step)
-        return (*old[-KEPT:], *lines)
+        known = context.views[agent].goals
+        open_lines = [line for sender, line in self._told[agent].items() if sender in context.team]
+        last = [line for sender, line in self._last[agent].items() if sender in context.team]
+        open_lines = sorted((line for line in open_lines if names_open(line.text, known)), key=lambda line: -line.step)
+        last.sort(key=lambda line: -line.step)
+        old = [line for line in dict.fromkeys((*open_lines, *last)) if line not in lines][:KEPT]
+        return (*sorted(old, key=lambda line: (line.step, self._turns.get(line.sender, 0))), *lines)
 
     def learns_in(self, episode: int) -> bool:
         """Where it criticises and reflects, always."""
@@ -317,6 +344,23 @@ def _is_agreed(me: AgentKnowledge) -> bool:
     """Return whether there is one task, everybody has said that it takes it, and all know the same."""
     tasks = {goal.id for goal in me.goals}
     return me.spec.memory == "team" and tasks == {me.commitment, *(teammate.commitment for teammate in me.team)}
+
+
+def _describe_news(before: _News, current: _News) -> str:
+    """Return what is new to an agent since it was last asked to speak, in words."""
+    words = [plural(current.heard - before.heard, "message")] if current.heard != before.heard else []
+    if current.last != before.last and current.last is not None:
+        words.append(f"{plain(current.last.action)} {current.last.ending}")
+    known = {goal: entry for goal, *entry in before.goals}
+    for goal, state, quorum in current.goals:
+        if known.get(goal) != [state, quorum]:
+            words.append(f"{goal} is {state}" if state != "open" else f"{goal} takes {plural(quorum, 'agent')}")
+    new_things = sorted(plain(thing) for thing in current.things - before.things)
+    if new_things:
+        words.append(f"{', '.join(new_things[:NAMED])}{' and more' if len(new_things) > NAMED else ''} found")
+    if current.leader != before.leader and current.leader is not None:
+        words.append(f"{current.leader} leads")
+    return "; ".join(words)
 
 
 def _with_words(text: str, words: str, goals: Collection[GoalId]) -> str:

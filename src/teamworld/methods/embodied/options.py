@@ -16,7 +16,7 @@ class EmbodiedOptions(InWords):
 
     rounds: int = Field(default=1, ge=0, le=10, description="communication rounds in a step; 0: nobody talks")
     remember: int = Field(
-        default=1, ge=0, description="steps for which what was said can be read; the last message of each: longer"
+        default=1, ge=0, description="steps for which all that was said can be read; a few messages of each: longer"
     )
     organisation: Form = Field(
         default="none", description="how the team is organised: no leader, one, two, or one that the agents elect"

@@ -188,6 +188,8 @@ class Speak(TalkingQuestion[Talk]):
     rounds: int = 1
     ignored: tuple[str, ...] = ()
     """What of its last answer could not be sent."""
+    new: str = ""
+    """What is new to it since it was last asked to speak, in words; empty where it was not, or that tells nothing."""
 
     kind = "embodied.talk"
     template = "embodied/prompts/talk.md.j2"

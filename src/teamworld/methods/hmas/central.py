@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from teamworld.language import AgentId, Fact
+from teamworld.methods.common.informed import alone
 from teamworld.methods.common.knowledge import AgentKnowledge
 from teamworld.methods.common.single_action import read_act
 from teamworld.methods.common.team_record import TeamRecord
@@ -76,10 +77,9 @@ class Hmas2(Framework):
         for agent, cause in causes.items():
             if cause:
                 context.note(QuestionSkipped(agent=agent, purpose=Judge.kind, cause=cause))
-        asked = {agent: me for agent, me in known.items() if not causes[agent]}
-        said = await context.together(
-            {agent: context.ask(self._judge(record, me, plan, rounds)) for agent, me in asked.items()}
-        )
+        asked = {agent: self._judge(record, me, plan, rounds) for agent, me in known.items() if not causes[agent]}
+        said = await context.together({agent: context.ask(judge) for agent, judge in asked.items()})
+        said = {agent: asked[agent].in_writing(opinion) for agent, opinion in said.items()}
         for agent, opinion in said.items():
             self._accepted.pop(agent, None)
             if opinion.accept:
@@ -100,7 +100,7 @@ class Hmas2(Framework):
         said = ((past.plan.of(me.agent), past.opinions.get(me.agent)) for past in rounds[-SHOWN:])
         before = tuple((part, opinion) for part, opinion in said if opinion is not None)
         if self._options.sees == "own":
-            return Judge(me.agent, {me.agent: me.view}, me, TeamRecord(()), plan, before)
+            return Judge(me.agent, {me.agent: me.view}, alone(me), TeamRecord(()), plan, before)
         return Judge(me.agent, record.views, me, record.without(me), plan, before)
 
 

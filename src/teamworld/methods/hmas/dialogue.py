@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from teamworld.language import AgentId, plain
 from teamworld.methods.common.answers import meant
+from teamworld.methods.common.informed import alone
 from teamworld.methods.common.knowledge import AgentKnowledge, Line
 from teamworld.methods.common.single_action import read_act
 from teamworld.methods.common.team_record import TeamRecord
@@ -60,9 +61,9 @@ class Dmas(Framework):
                 continue
             standing = heard.standing(meeting, agent)
             waiting = tuple(other for other in members if other not in spoken)
-            me = replace(member.me, said=_lines(meeting, agent))
-            sees = record if self._options.sees == "team" else TeamRecord(())
-            views = record.views if self._options.sees == "team" else {agent: me.view}
+            is_shared = self._options.sees == "team"
+            me = replace(member.me if is_shared else alone(member.me), said=_lines(meeting, agent))
+            sees, views = (record, record.views) if is_shared else (TeamRecord(()), {agent: me.view})
             question = self.turn(agent, views, me, sees, members, standing, waiting, turns - number)
             answer = await context.ask(question)
             answer = answer.model_copy(update={"actions": _in_writing(answer, me, record)})
@@ -135,8 +136,8 @@ def _in_writing(answer: TurnAnswer, me: AgentKnowledge, record: TeamRecord) -> t
     """Return proposals in written form as far as they can be read; numbers stand for the speaker's own options."""
     written = []
     for entry in answer.actions:
-        member = record.of(entry.agent)
-        action = None if member is None else read_act(entry.action, member.me, listed=entry.agent == me.agent)
+        own, member = entry.agent == me.agent, record.of(entry.agent)
+        action = None if member is None else read_act(entry.action, me if own else member.me, listed=own)
         written.append(entry if action is None else entry.model_copy(update={"action": plain(action)}))
     return tuple(written)
 

@@ -14,6 +14,7 @@ from typing import ClassVar
 
 from teamworld.language import AgentId, GoalId, Plan
 from teamworld.methods.common.answers import meant
+from teamworld.methods.common.informed import inform
 from teamworld.methods.common.knowledge import AgentKnowledge, list_teammates
 from teamworld.methods.common.perception import Perceive, describe_views
 from teamworld.methods.common.single_action import aims_of, confirm_goal, decide_action, read_act, translate_action
@@ -117,7 +118,8 @@ class Framework(Method):
 
     def _record(self, context: DecisionContext, scenes: Mapping[AgentId, str]) -> TeamRecord:
         """Return what all know, do and did."""
-        known = [self._know(context, agent, scenes.get(agent)) for agent in context.views]
+        views = dict(context.views)
+        known = [inform(self._know(context, agent, scenes.get(agent)), views) for agent in views]
         return TeamRecord(tuple(Member(me, me.agent in context.free, self._orders.of(me)) for me in known))
 
 

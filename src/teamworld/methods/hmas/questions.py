@@ -14,7 +14,13 @@ from pydantic import Field
 from teamworld.language import Action, AgentId, GoalId, Plan, plain
 from teamworld.methods.common.answers import Reasoned, meant
 from teamworld.methods.common.knowledge import AgentKnowledge, AgentQuestion
-from teamworld.methods.common.single_action import action_error, offer_values, perturb_action, read_act
+from teamworld.methods.common.single_action import (
+    action_error,
+    offer_values,
+    perturb_action,
+    read_act,
+    write_act,
+)
 from teamworld.methods.common.team_record import TeamRecord
 from teamworld.methods.hmas.plans import Assigned, TeamPlan, assign, find_objection
 from teamworld.planning.action_parser import action_text
@@ -47,9 +53,9 @@ class Round(NamedTuple):
     opinions: Mapping[AgentId, Opinion]
 
 
-def write_action(text: str, me: AgentKnowledge, listed: bool = False) -> str:
+def write_action(text: str, me: AgentKnowledge) -> str:
     """Return the action that a text means to an agent for a prompt: in written form, else the text as a quotation."""
-    action = read_act(text, me, listed)
+    action = read_act(text, me, listed=False)
     if action is None:
         return quoted(text, 200)
     return f"{'go on with ' if action == me.doing else ''}`{plain(action)}`"
@@ -88,13 +94,13 @@ class PlanAll(Question[TeamPlan]):
         """What becomes of the plan, in words."""
         if self.most == 1:
             return "Your plan is carried out as it is."
-        last = f"Plan {self.most} of a step is carried out in any case."
+        last = f"Of up to {self.most} plans of a step the last is carried out even if somebody objects."
         return f"Agents judge your plan; where one objects, make a better one. {last}"
 
     def rather(self, agent: AgentId, opinion: Opinion) -> str:
-        """Return what an agent would rather do, in words; it may have said so by a number of its own list."""
+        """Return what an agent would rather do, in words."""
         member = self.record.of(agent)
-        return quoted(opinion.action, 200) if member is None else write_action(opinion.action, member.me, listed=True)
+        return quoted(opinion.action, 200) if member is None else write_action(opinion.action, member.me)
 
     @property
     def shown(self) -> Sequence[Round]:
@@ -111,7 +117,7 @@ class PlanAll(Question[TeamPlan]):
                 if opinion.accept or member is None:
                     continue
                 action = None if entry is None else read_act(entry.action, member.me, listed=False)
-                better = read_act(opinion.action, member.me) if opinion.action else None
+                better = read_act(opinion.action, member.me, listed=False) if opinion.action else None
                 if better is not None and self._has_place(opinion.goal, rather):
                     rather[agent] = Plan((better,), opinion.goal)
                 if action is not None and (better is None or entry is None or opinion.goal in (None, entry.goal)):
@@ -191,9 +197,9 @@ class Judge(AgentQuestion[Opinion]):
         """What the plan has for the agent."""
         return self.plan.of(self.respondent)
 
-    def written(self, text: str, listed: bool = False) -> str:
-        """Return the action that a text means, for the prompt; ``listed`` where its options stood there, numbered."""
-        return write_action(text, self.me, listed)
+    def written(self, text: str) -> str:
+        """Return the action that a text means, for the prompt."""
+        return write_action(text, self.me)
 
     def rule(self, rng: np.random.Generator) -> Opinion:
         """Object to what cannot work by its own view, and where something else is clearly worth more."""
@@ -202,6 +208,10 @@ class Judge(AgentQuestion[Opinion]):
             return Opinion(accept=True)
         better = objection.better
         return Opinion(accept=False, critique=objection.reason[:600], goal=better.goal, action=plain(better.action))
+
+    def in_writing(self, answer: Opinion) -> Opinion:
+        """Return an answer that names the action to take instead as everybody reads it."""
+        return answer.model_copy(update={"action": write_act(answer.action, self.me)}) if answer.action else answer
 
     def check(self, answer: Opinion) -> str | None:
         """Who does not accept says why; what it would do instead can start."""

@@ -38,7 +38,7 @@ class Mhp(Method):
     """MCTS-based hierarchical planner."""
 
     name = "mhp"
-    summary = "MHP: the classic planner of C-WAH, a tree search over what to bring next; no minds"
+    summary = "MHP: the classic planner of C-WAH, a tree search over what to bring next; no reasoner is asked"
     options = MhpOptions
     _options: MhpOptions
     variants = VARIANTS

@@ -26,6 +26,8 @@ class Result(NamedTuple):
 
 RUNNING: Final = Result()
 DONE: Final = Result("done")
+#: Actions that take as many steps as they say.
+TIMED: Final = ("idle", "talk")
 INTERRUPTED: Final = Result("failed", "interrupted: another action was begun")
 
 
@@ -138,9 +140,18 @@ class Executor(Generic[Skill]):
             result = Result(result.status, "failed")
         self.histories[agent] += (_with_result(self._progress.pop(agent), result._replace(ready=None)),)
 
+    def list_remainders(self, t: int) -> Mapping[AgentId, Action]:
+        """Return what is left of each running action at step ``t``, as an action."""
+        return {agent: _remainder(skill.action, t - skill.start) for agent, skill in self.running.items()}
+
     def copy_histories(self) -> Mapping[AgentId, tuple[Outcome, ...]]:
         """Return the histories as they stand now."""
         return dict(self.histories)
+
+
+def _remainder(action: Action, spent: int) -> Action:
+    steps = action.args[0] if action.verb in TIMED else None
+    return Action(action.verb, (max(1, steps - spent),)) if isinstance(steps, int) else action
 
 
 def _with_result(outcome: Outcome, result: Result) -> Outcome:

@@ -190,6 +190,8 @@ class TeamFrame(FactsFrame[DescribedDomain]):
     kinds: Mapping[AgentId, str]
     unable: frozenset[AgentId]
     """Who cannot act now."""
+    remainders: Mapping[AgentId, Action]
+    """What is left of each running action, as an action."""
 
 
 class TeamView(FactsView[TeamFrame]):
@@ -204,6 +206,11 @@ class TeamView(FactsView[TeamFrame]):
     def is_able(self) -> bool:
         """False while it cannot act."""
         return self._agent not in self._now.unable
+
+    @property
+    def remainder(self) -> Action | None:
+        """What is left of its running action, as an action."""
+        return self._now.remainders.get(self._agent)
 
     def text(self, form: str = "plain") -> str:
         """Return the view in words.

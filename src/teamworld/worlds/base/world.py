@@ -54,6 +54,10 @@ class FactsWorld(TeamWorld[Skill], Generic[DomainT, Skill, ChangeT]):
     def advance(self, running: Mapping[AgentId, Skill]) -> ChangeT:
         """Do one step of the physics with the running actions; return what was done."""
 
+    def count_ticks(self, change: ChangeT) -> int:
+        """Return how many ticks a step took: one, unless a world goes on until somebody can decide."""
+        return 1
+
     @abstractmethod
     def observe(self, agent: AgentId, change: ChangeT) -> Outcome:
         """Return what the step did to an agent and through it, as an outcome of waiting."""
@@ -107,7 +111,7 @@ class FactsWorld(TeamWorld[Skill], Generic[DomainT, Skill, ChangeT]):
         team = [agent for agent in self._spec.agents if self._is_present(agent)]
         change = self.advance(self._executor.running)
         outcomes = {agent: self._judge(agent, change) for agent in team}
-        self._t += 1
+        self._t += self.count_ticks(change)
         result = self.conclude(change)
         self._show()
         end_reason = self._end_reason(self.is_complete(), self._t)
@@ -134,6 +138,7 @@ class FactsWorld(TeamWorld[Skill], Generic[DomainT, Skill, ChangeT]):
             self.perceive,
             self._spec.kinds,
             self.unable,
+            self._executor.list_remainders(self._t),
         )
 
     def _complete(self, agent: AgentId, action: Action) -> Action:

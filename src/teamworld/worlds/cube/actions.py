@@ -86,9 +86,9 @@ def schemas(state: SymbolicState, limits: TimeLimits, controller: Controller = "
         ActionSchema(
             "move_to_block",
             (block, face, timeout(limits.move_to_block)),
-            "Line up within timeout steps: go round blocks and agents, as they stand at each step, to the free "
-            "cell of the face nearest to its middle (upper or left first, or one on the way), or behind others. "
-            + (ending if is_spec else "If an action fails, the next begins."),
+            "Line up within timeout steps: go round blocks and agents as they stand at each step (it may stop a push) "
+            "to the free cell of the face nearest to its middle (upper or left first, or one on the way), or behind "
+            "others. " + (ending if is_spec else "If an action fails, the next begins."),
             needs="an open cell at the face and a way there.",
             example=Action("move_to_block", (entity(0), "left")),
         ),
@@ -101,7 +101,7 @@ def schemas(state: SymbolicState, limits: TimeLimits, controller: Controller = "
                 timeout(limits.rendezvous),
             ),
             "Wait until count agents, you included, do this at the face (0: as many as a push takes). Pushers do not "
-            "count: all do it or none; push_block waits too.",
+            "count, so all meet or none. May be skipped: push_block also waits for who walks up.",
             needs="you are lined up there" + (", else the plan ends." if is_spec else "."),
         ),
         ActionSchema(

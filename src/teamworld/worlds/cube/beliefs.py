@@ -54,6 +54,8 @@ class TeamKnowledge(NamedTuple):
     state: SymbolicState
     seen: dict[int, int]
     """Step at which each known block was last seen."""
+    looked: frozenset[Cell] = frozenset()
+    """The cells of areas not seen entirely that somebody has seen."""
 
 
 class TeamMemory:
@@ -92,7 +94,7 @@ class TeamMemory:
             truth.side, truth.agents, self._known if known == self._known else known, dict(self._areas)
         )
         self._known = state.blocks  # as long as nothing has moved, what follows from the blocks stays with them
-        return TeamKnowledge(state, dict(self._seen))
+        return TeamKnowledge(state, dict(self._seen), self._partly_seen())
 
     def _mark(self, cells: list[Cell]) -> None:
         """Mark the cells in view of agents on these cells, and drop the areas that have been seen entirely."""
@@ -103,13 +105,22 @@ class TeamMemory:
             if self._looked[row : row + size, col : col + size].all():
                 del self._areas[area]
 
+    def _partly_seen(self) -> frozenset[Cell]:
+        """Return the cells of areas not seen entirely that somebody has seen."""
+        size = area_side(self.radius)
+        return frozenset(
+            (row + int(i), col + int(j))
+            for row, col in self._areas.values()
+            for i, j in np.argwhere(self._looked[row : row + size, col : col + size])
+        )
+
     def _contradicted(self, square: Square, cells: list[Cell]) -> bool:
         return any(is_within(cell, square, self.radius) for cell in cells)
 
 
 def split_facts(knowledge: TeamKnowledge, agent: AgentId, radius: int, t: int) -> tuple[Facts, Facts, Facts]:
     """Return what an agent perceives, what it recalls of the rest, and both together."""
-    state, seen = knowledge
+    state, seen = knowledge.state, knowledge.seen
     at = state.agents[agent]
     perceived, recalled, last_seen = [Fact(GRID, "SIDE", state.side)], list[Fact](), dict[Fact, int]()
     for other, cell in state.agents.items():
@@ -374,6 +385,14 @@ class CubeBeliefs(NamedTuple):
         state = possible_state(facts)
         return None if state is None or self.side not in (None, state.side) else state
 
+    def list_missing(self, state: SymbolicState) -> list[int]:
+        """Return the blocks that nobody has found, as far as their number is known."""
+        return [block for block in range(len(self.weights)) if block not in state.blocks]
+
+    def is_searching(self, state: SymbolicState) -> bool:
+        """Return whether a block may have to be found: not all see everything, nor are all blocks known."""
+        return self.radius is not None and (not self.weights or bool(self.list_missing(state)))
+
     def latent_variables(self, facts: Facts) -> tuple[LatentVariable, ...]:
         """Return a latent variable for each block that was not found yet: where it is.
 
@@ -383,7 +402,7 @@ class CubeBeliefs(NamedTuple):
         state = self._state(facts)
         if state is None:
             return ()
-        missing = [block for block in range(len(self.weights)) if block not in state.blocks]
+        missing = self.list_missing(state)
         counts = sectors(state, self.radius) if missing else {}
         return tuple(
             LatentVariable(

@@ -11,11 +11,11 @@ import numpy as np
 from teamworld.language import Action, AgentId, Cell, Plan, prototype
 from teamworld.worlds.cube import geometry
 from teamworld.worlds.cube.actions import ActionSchemas, block_of, check_action, count_of, word_of
+from teamworld.worlds.cube.exploration import exploration_plans
 from teamworld.worlds.cube.geometry import (
     cells_to_edge,
     distances,
     find_better_place,
-    path_length,
     straight_runs,
     targets,
 )
@@ -25,7 +25,6 @@ from teamworld.worlds.cube.symbolic_state import (
     Blocks,
     Square,
     SymbolicState,
-    area_side,
     compute_once,
     entity,
     goal_name,
@@ -43,9 +42,6 @@ ASIDE = 2
 
 #: Steps of a pause before a push.
 PAUSE = 2
-
-#: Straight runs of one plan to explore.
-LEGS = 4
 
 Actions = tuple[Action, ...]
 
@@ -177,19 +173,6 @@ def standby_plans(state: SymbolicState, agent: AgentId, radius: int | None = Non
         plans.append(Plan((*leave, waits)))
         plans.append(Plan((*leave, Action("idle", (5,)))))
     return plans or [Plan((Action("idle", (1,)),))]
-
-
-def exploration_plans(state: SymbolicState, agent: AgentId, radius: int) -> list[Plan]:
-    """Return plans to walk to the nearest unseen areas, nearest first."""
-    ways = []
-    for row, col in set(state.unseen.values()):
-        side = range(area_side(radius))
-        cells = [cell for i in side for j in side if state.is_passable(cell := (row + i, col + j))]
-        field = distances(state, cells, through_agents=True)
-        if (steps := path_length(field, state.agents[agent])) is not None:
-            ways.append((steps, (row, col), straight_runs(field, state.agents[agent])))
-    ways.sort()
-    return [Plan(tuple(Action("move", run) for run in runs[:LEGS])) for _, _, runs in ways[:FEWEST] if runs]
 
 
 @once_per_blocks

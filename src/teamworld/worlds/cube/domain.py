@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
 
 from teamworld.errors import UserError
 from teamworld.language import Action, ActionSchema, AgentId, Facts, GoalId, Measures, Plan, Relation
@@ -20,10 +19,11 @@ from teamworld.worlds.cube.actions import (
     time_limits,
     word_of,
 )
+from teamworld.worlds.cube.approach import find_jam, steps_to_face, wait_for_others
 from teamworld.worlds.cube.beliefs import CubeBeliefs, possible_state
 from teamworld.worlds.cube.candidate_plans import ASIDE
-from teamworld.worlds.cube.geometry import distances, path_length
-from teamworld.worlds.cube.push_path import can_be_delivered, obstruction, reach
+from teamworld.worlds.cube.exploration import exploration_plans, shared_searches
+from teamworld.worlds.cube.push_path import can_be_delivered, obstruction, pushers_of, reach
 from teamworld.worlds.cube.symbolic_state import (
     DELTA,
     OPPOSITE,
@@ -127,16 +127,20 @@ class CubeDomain(Domain):
         return make_goals(self._state(facts))
 
     def options(self, agent: AgentId, facts: Facts) -> Sequence[Option]:
-        """Return actions that make sense: lining up at a face, pushing, meeting; moving out of the way, waiting.
+        """Return actions that make sense: lining up at a face, making room there, pushing, meeting; then others.
 
-        Blocks that something on their way stops come last.
+        Blocks that something on their way stops come last. The others: looking for what nobody has found, moving out
+        of the way, waiting.
 
         Raises:
             ImpossibleFacts: The facts do not tell where the agent is.
         """
-        state = self._state_of(agent, facts)
+        state, radius = self._state_of(agent, facts), self.radius
+        looks = radius is not None and self._beliefs.is_searching(state)
         return compute_once(
-            state.memo, ("options", agent, self._timeouts), lambda: _options(state, agent, self.schemas(state))
+            state.memo,
+            ("options", agent, self._timeouts, radius if looks else None),
+            lambda: _options(state, agent, self.schemas(state), radius if looks else None),
         )
 
     def candidate_plans(self, goal: Goal | None, agent: AgentId, facts: Facts) -> Sequence[Plan]:
@@ -169,7 +173,7 @@ class CubeDomain(Domain):
         except UserError:
             return facts
         then = candidate_plans.expected_state(state, agent, whole)
-        return facts if then is state else then.facts
+        return facts if then == state else then.facts
 
     def estimate_steps(self, agent: AgentId, action: Action, facts: Facts) -> int:
         """Return the estimated steps of an action, at least 1."""
@@ -182,7 +186,7 @@ class CubeDomain(Domain):
         block = goal.thing.id if goal.thing is not None else -1
         if block not in state.blocks or state.blocks[block].delivered:
             return describe_goal(goal)
-        return text.describe_goal(state, block, agent, _own_steps_to_face(state, agent, block, "left"))
+        return text.describe_goal(state, block, agent)
 
     def ends_plan(self, action: Action, reason: str) -> bool:
         """Return whether an agent is not lined up as its plan has it, so that a push would go another way.
@@ -211,39 +215,51 @@ class CubeDomain(Domain):
             return dict.fromkeys(views, plan)
         if self.radius is None:
             return {}
-        looks = {agent: candidate_plans.exploration_plans(state, agent, self.radius) for agent in views}
+        looks = {agent: exploration_plans(state, agent, self.radius) for agent in views}
         return {agent: plans[i % len(plans)] for i, (agent, plans) in enumerate(looks.items()) if plans}
 
 
-def _options(state: SymbolicState, agent: AgentId, known: ActionSchemas) -> tuple[Option, ...]:
-    actions: list[tuple[Action, GoalId | None]] = []
+def _options(state: SymbolicState, agent: AgentId, known: ActionSchemas, radius: int | None) -> tuple[Option, ...]:
+    """Return the options of an agent; with a radius also the nearest searches of one that sees so far."""
+    chosen: dict[Action, GoalId | None] = {}
     team = len(state.agents)
     blocks = [block for block, _ in state.open_blocks]
     for block in sorted(blocks, key=lambda block: obstruction(state, block, "right", team) is not None):
-        actions += _on_block(state, agent, block)
+        for action, goal in _on_block(state, agent, block):
+            chosen.setdefault(action, goal)
+    if radius is not None:
+        for search in shared_searches(state, agent, radius):
+            chosen.setdefault(search.actions[0], None)
     row, col = at = state.agents[agent]
-    is_lined_up = any(action.verb in ("push_block", "rendezvous") for action, _ in actions)
-    in_the_way = candidate_plans.lanes(state) if is_lined_up else candidate_plans.busy_cells(state)
-    if state.unseen or at in in_the_way:
+    is_lined_up = any(action.verb in ("push_block", "rendezvous") for action in chosen)
+    if at in (candidate_plans.lanes(state) if is_lined_up else candidate_plans.busy_cells(state)):
         for side in SIDES:
             rows, cols = DELTA[side]
             if state.is_free((row + rows, col + cols)):
-                actions.append((Action("move", (side, 1)), None))
-    actions.append((Action("idle", (1,)), None))
-    return tuple(Option(action, goal, _estimate_option(state, agent, action, known)) for action, goal in actions)
+                chosen.setdefault(Action("move", (side, 1)), None)
+    chosen[Action("idle", (1,))] = None
+    return tuple(Option(action, goal, _estimate_option(state, agent, action, known)) for action, goal in chosen.items())
 
 
 def _on_block(state: SymbolicState, agent: AgentId, block: int) -> Iterator[tuple[Action, GoalId]]:
-    """Yield the actions of an agent on a block that get a block nearer to its delivery, each with that block's goal."""
+    """Yield the actions of an agent on a block that get a block nearer to its delivery, each with that block's goal.
+
+    Who shuts out those whom a push lacks makes room before it waits for them. Nobody is to be waited for where
+    something stops the block that nobody is about to push on.
+    """
     thing, aligned_face = entity(block), geometry.face_of(state, agent, block)
     for face, (cells, goal) in _useful_pushes(state, block).items():
         if face != aligned_face:
             if geometry.staging_cells(state, block, face) and actions.can_reach_face(state, agent, block, face):
                 yield Action("move_to_block", (thing, face)), goal
             continue
-        yield Action("push_block", (thing, cells)), goal
-        need = geometry.chain_weight(state, block, face)
-        if need > 1:
+        jam, need = find_jam(state, block, face), geometry.chain_weight(state, block, face)
+        if jam is None:
+            yield Action("push_block", (thing, cells)), goal
+        elif jam.agent == agent:
+            yield Action("move", jam.way[0]), goal
+        stop = obstruction(state, block, "right", len(state.agents)) if face == "left" else None
+        if need > 1 and (stop is None or pushers_of(state, stop.block)):
             yield Action("rendezvous", (thing, face, need)), goal
 
 
@@ -267,20 +283,19 @@ def _useful_pushes(state: SymbolicState, block: int) -> Mapping[str, tuple[int, 
 
 
 def _estimate_option(state: SymbolicState, agent: AgentId, action: Action, known: ActionSchemas) -> int:
-    """Return the estimated steps of an option as teammates stand: round them, and with the wait for those who push too.
+    """Return the estimated steps of an option: for a push, with the wait for those who push too.
 
-    Plans are simulated without either, for by then teammates stand elsewhere.
+    Plans are simulated without that wait, for by then teammates stand elsewhere.
     """
     steps, block = _estimate_steps(state, agent, action, known), block_of(action)
-    if action.verb == "move_to_block" and block is not None:
-        return max(1, _own_steps_to_face(state, agent, block, word_of(action, 1)) or steps)
     face = None if block is None else geometry.face_of(state, agent, block)
     if action.verb == "push_block" and block is not None and face is not None:
-        return steps + _wait_for_others(state, agent, block, face, geometry.chain_weight(state, block, face))
+        return steps + (wait_for_others(state, agent, block, face, geometry.chain_weight(state, block, face)) or 0)
     return steps
 
 
 def _estimate_steps(state: SymbolicState, agent: AgentId, action: Action, known: ActionSchemas) -> int:
+    """Return the estimated steps of an action as teammates stand; who is waited for in vain takes the time-out."""
     try:
         action = known.complete(action)
     except UserError:
@@ -296,40 +311,17 @@ def _estimate_steps(state: SymbolicState, agent: AgentId, action: Action, known:
         return _estimate_push(state, agent, block, count_of(action, 1))
     face = word_of(action, 1)
     if action.verb == "move_to_block":
-        return max(1, _steps_to_face(state, block, face).get(agent, count_of(action, 2)))
+        steps, limit = steps_to_face(state, agent, block, face), count_of(action, 2)
+        return limit if steps is None else max(1, steps)
     need = count_of(action, 2) or min(len(state.agents), geometry.chain_weight(state, block, face))
-    return max(1, min(_wait_for_others(state, agent, block, face, need) + 1, count_of(action, 3)))
+    wait, limit = wait_for_others(state, agent, block, face, need), count_of(action, 3)
+    return limit if wait is None else max(1, min(wait + 1, limit))
 
 
 def _estimate_push(state: SymbolicState, agent: AgentId, block: int, steps: int) -> int:
     """Return the steps of a push by enough agents: one for each cell, at most up to the wall or the goal."""
     face = geometry.face_of(state, agent, block) if agent in state.agents else None
     return steps if face is None else max(1, min(steps, geometry.cells_to_edge(state, block, OPPOSITE[face])))
-
-
-def _wait_for_others(state: SymbolicState, agent: AgentId, block: int, face: str, need: int) -> int:
-    """Return the steps until so many agents, this one included, can be lined up at a face; 0 if they never can."""
-    coming = sorted(count for other, count in _steps_to_face(state, block, face).items() if other != agent)[: need - 1]
-    return coming[-1] if len(coming) >= need - 1 and coming else 0
-
-
-def _own_steps_to_face(state: SymbolicState, agent: AgentId, block: int, face: str) -> int | None:
-    """Return the steps of an agent to a face: round teammates as they stand, through them if that is the only way."""
-    if agent not in geometry.aligned_agents(state, block, face):
-        for _, places in groupby(geometry.targets(state, block, face), key=lambda target: target[0]):
-            steps = path_length(distances(state, [cell for _, cell in places]), state.agents[agent])
-            if steps is not None:
-                return steps
-    return _steps_to_face(state, block, face).get(agent)
-
-
-@once_per_state
-def _steps_to_face(state: SymbolicState, block: int, face: str) -> Mapping[AgentId, int]:
-    """Return the steps of each agent to a face if teammates are not in the way; 0 for the aligned ones."""
-    field = distances(state, geometry.staging_cells(state, block, face), through_agents=True)
-    aligned = geometry.aligned_agents(state, block, face)
-    steps = {agent: 0 if agent in aligned else path_length(field, cell) for agent, cell in state.agents.items()}
-    return {agent: count for agent, count in steps.items() if count is not None}
 
 
 @once_per_blocks

@@ -118,15 +118,9 @@ def agents_ahead(state: SymbolicState, block: int, direction: str = "right") -> 
     return sorted(ahead, key=lambda stop: stop[0])
 
 
-def find_bar(state: SymbolicState, agent: AgentId, block: int, face: str) -> AgentId | None:
-    """Return the teammate that bars an agent's way to a face; None if a free place there can be reached round all."""
-    places = [cell for _, cell in geometry.targets(state, block, face)]
-    at = state.agents[agent]
-    if places and geometry.path_length(geometry.distances(state, places), at) is not None:
-        return None
-    field = geometry.distances(state, geometry.staging_cells(state, block, face), through_agents=True)
-    while field[at[0] + 1, at[1] + 1] != 0 and (way := geometry.first_step(field, at)) is not None:
-        at = at[0] + DELTA[way[0]][0], at[1] + DELTA[way[0]][1]
-        if at in state.by_cell:
-            return state.by_cell[at]
-    return None
+@once_per_state
+def pushers_of(state: SymbolicState, block: int) -> frozenset[AgentId]:
+    """Return who is lined up to push a block to the goal, if they are enough for all that it meets; else nobody."""
+    there = geometry.aligned_agents(state, block, "left")
+    is_enough = len(there) >= geometry.chain_weight(state, block, "left")
+    return there if is_enough and obstruction(state, block, "right", len(there)) is None else frozenset()

@@ -90,8 +90,8 @@ class TeamActivity:
 def is_timely(state: SymbolicState, agent: AgentId, action: Action, running: Mapping[AgentId, Action]) -> bool:
     """Return whether what the team does lets an action be of use that an agent could begin.
 
-    A push can move its block once those on their way have come. A rendezvous is of use where agents are missing or
-    wait, and nobody there pushes: pushers do not count.
+    A push can move its block once those on their way have come and those who meet there push too. A rendezvous is of
+    use where agents are missing or wait, and nobody there pushes: pushers do not count.
 
     Args:
         state: Where everything stands.
@@ -110,6 +110,6 @@ def is_timely(state: SymbolicState, agent: AgentId, action: Action, running: Map
             doing.setdefault(other.verb, set()).add(who)
     meeting = doing.get("rendezvous", set()) - {agent}
     is_enough = len(there | doing.get("move_to_block", set())) >= need
-    if not is_enough or (meeting and "push_block" not in doing):
-        return action.verb == "rendezvous"
-    return action.verb == "push_block" or ("push_block" not in doing and len(there) < need)
+    if action.verb == "push_block":
+        return is_enough
+    return not is_enough or ("push_block" not in doing and (bool(meeting) or len(there) < need))

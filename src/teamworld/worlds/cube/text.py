@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from teamworld.language import AgentId, plain, show
+from teamworld.language import Action, AgentId, Cell, plain, show
 from teamworld.worlds.base.ages import Ages
 from teamworld.worlds.base.words import count, listed
 from teamworld.worlds.cube import geometry
-from teamworld.worlds.cube.push_path import agents_ahead, find_bar, meetings, obstruction
+from teamworld.worlds.cube.actions import MOST_NAMED
+from teamworld.worlds.cube.approach import find_jam, ways_to_face
+from teamworld.worlds.cube.exploration import cells_shown, shared_searches
+from teamworld.worlds.cube.push_path import agents_ahead, meetings, obstruction, pushers_of
 from teamworld.worlds.cube.state import Layout
 from teamworld.worlds.cube.symbolic_state import SIDES, SymbolicState, area_side, entity, goal_name, once_per_state
 
 if TYPE_CHECKING:
     from teamworld.worlds.cube.world import CubeOptions, CubeView
+
+#: Bands of rows by which the words for unseen cells may be longer than those for the areas in which they are.
+MORE_BANDS = 2
 
 #: Where agents at a face are, where the name of the face does not say it well.
 ABOVE_OR_BELOW = {"up": "above", "down": "below"}
@@ -24,12 +31,19 @@ def describe_task(layout: Layout, horizon: int, radius: int | None) -> str:
     """Return the mission and what counts, in words, as every agent is told it before the first step."""
     blocks, total = count(len(layout.blocks), "block"), sum(layout.weights)
     if radius is not None:
-        blocks += f" of weights {', '.join(map(str, layout.weights))}, block_0 first,"
+        blocks += f", {_describe_weights(layout.weights)},"
     return (
         f"A team of {len(layout.agents)} is to push {blocks} to the right edge of a grid within "
         f"{count(horizon, 'step')}, the sooner the better. A delivered block scores its weight ({total} in all); an "
         "undelivered one nothing."
     )
+
+
+def _describe_weights(weights: Sequence[int]) -> str:
+    """Return which blocks there are and what they weigh."""
+    if len(weights) == 1:
+        return f"block_0, of weight {weights[0]}"
+    return f"block_0 to block_{len(weights) - 1}, of weights {listed(list(map(str, weights)))}, in any order"
 
 
 def describe_rules(layout: Layout, options: CubeOptions) -> str:
@@ -46,7 +60,7 @@ def describe_rules(layout: Layout, options: CubeOptions) -> str:
             f"touching it ahead move 1 cell if as many agents push as they weigh together{others} and no wall or agent "
             f"is in front of one; extra pushers do not help. A block that touches column {side - 1} is delivered and "
             "vanishes.",
-            f"{_describe_sight(options.view_radius)} Estimated steps assume enough push.",
+            f"{_describe_sight(options.view_radius)} Estimates take agents as they stand, and enough push.",
         )
     )
 
@@ -55,9 +69,8 @@ def _describe_sight(radius: int | None) -> str:
     if radius is None:
         return "All see everything."
     return (
-        f"An agent sees {count(radius, 'cell')} far in rows and columns. All know where every agent is, what any of "
-        "them has seen of blocks, and what is delivered. A block that nobody has found is as likely in one unseen cell "
-        "as in any other."
+        f"An agent sees {count(radius, 'cell')} far in rows and columns. All know where all agents are, what any has "
+        "seen of blocks, and what is delivered. A block not found is as likely in one unseen cell as in any other."
     )
 
 
@@ -76,11 +89,11 @@ def describe(view: CubeView) -> str:
     if others:
         rows.append(f"Others: {'; '.join(f'{other} {show(state.agents[other])}{doing(other)}' for other in others)}.")
     ages = Ages(view.known, view.t)
-    rows += [describe_block(state, block, ages.seen(entity(block), "AT")) for block, _ in state.open_blocks]
+    for block, _ in state.open_blocks:
+        rows.append(describe_block(state, block, ages.seen(entity(block), "AT")) + _describe_wait(view, block))
     done = [goal_name(block) for block, square in state.blocks.items() if square.delivered]
     rows += [f"Delivered: {', '.join(done)}."] if done else []
-    rows += [] if state.blocks else ["No block has been found yet."]
-    rows += _describe_unseen(state, view.radius)
+    rows += _describe_search(view)
     return "\n".join(rows)
 
 
@@ -127,86 +140,188 @@ def _after(columns: int) -> str:
     return f"after {count(columns, 'column')}" if columns else "at once"
 
 
-def _describe_unseen(state: SymbolicState, radius: int | None) -> Iterator[str]:
-    """Yield the areas that nobody has seen entirely, by the rows that they fill."""
-    size = area_side(radius or 0)
-    rows: dict[int, list[int]] = {}
-    for row, col in sorted(set(state.unseen.values())):
-        rows.setdefault(row, []).append(col)
-    if rows:
-        parts = [f"rows {_reach(row, size, state)}: columns {_runs(cols, size, state)}" for row, cols in rows.items()]
-        yield f"Not wholly seen yet: {'; '.join(parts)}."
+def _describe_wait(view: CubeView, block: int) -> str:
+    """Return for whom a push waits of whom some are lined up and others meet there or walk up; empty if for nobody."""
+    state = view.state
+    for face in SIDES:
+        there = geometry.aligned_agents(state, block, face)
+        at_it = {who: action for who, action in view.running.items() if action.args[:2] == (entity(block), face)}
+        meeting = [who for who, action in at_it.items() if action.verb == "rendezvous" and who in there]
+        coming = [who for who, action in at_it.items() if action.verb == "move_to_block" and who not in there]
+        if there.difference(meeting) and len(there) - len(meeting) < geometry.chain_weight(state, block, face):
+            late = [f"{who} (meeting)" for who in meeting] + [f"{who} (walking up)" for who in coming]
+            if late:
+                return f" A push now waits for {listed(late)}."
+    return ""
 
 
-def _reach(first: int, size: int, state: SymbolicState) -> str:
-    last = min(first + size, state.side) - 1
-    return str(first) if last <= first else f"{first}-{last}"
+# ---- what is not found
 
 
-def _runs(starts: Sequence[int], size: int, state: SymbolicState) -> str:
-    """Return areas of one size side by side as runs of columns."""
-    runs: list[list[int]] = []
-    for start in starts:
-        if runs and start == runs[-1][1]:
-            runs[-1][1] = start + size
+def _describe_search(view: CubeView) -> Iterator[str]:
+    """Yield which blocks are not found, where nobody has looked, and what the agent sees if it goes there."""
+    state, radius, beliefs = view.state, view.radius, view.beliefs
+    missing = [f"{goal_name(block)} (weight {beliefs.weights[block]})" for block in beliefs.list_missing(state)]
+    if missing:
+        yield f"Not found: {', '.join(missing)}."
+    unseen = _unseen_cells(view)
+    if unseen:
+        yield _describe_unseen(unseen, _area_cells(state, radius or 0))
+    if radius is None or not beliefs.is_searching(state):
+        return
+    at = state.agents[view.agent]
+    looks = [
+        f"{_describe_shown(shown)} by {', '.join(map(plain, search.actions))}"
+        f"{f' (share of {search.owner})' if search.owner not in (None, view.agent) else ''}"
+        for search in shared_searches(state, view.agent, radius)
+        if (shown := cells_shown(at, search.runs, unseen, radius))
+    ]
+    if looks:
+        yield f"Unseen cells to see: {'; '.join(looks)}."
+
+
+def _unseen_cells(view: CubeView) -> list[Cell]:
+    """Return the cells that nobody has seen: those of areas not seen entirely, as facts tell, less what was seen."""
+    return [cell for cell in _area_cells(view.state, view.radius or 0) if cell not in view.looked]
+
+
+def _area_cells(state: SymbolicState, radius: int) -> list[Cell]:
+    """Return the cells of the areas that nobody has seen entirely, in order."""
+    size = area_side(radius)
+    return sorted(
+        {
+            cell
+            for row, col in state.unseen.values()
+            for cell in product(range(row, min(row + size, state.side)), range(col, min(col + size, state.side)))
+        }
+    )
+
+
+def _describe_shown(cells: Sequence[Cell]) -> str:
+    rows = [row for row, _ in cells]
+    return f"{len(cells)} of {_span('row', min(rows), max(rows))}"
+
+
+def _describe_unseen(cells: Sequence[Cell], areas: Sequence[Cell]) -> str:
+    """Return the unseen cells in words, or the areas in which they are where that is much shorter."""
+    bands, coarse = _describe_bands(cells), _describe_bands(areas)
+    if len(bands) > len(coarse) + MORE_BANDS:
+        return f"Not wholly seen: {'; '.join(coarse)}."
+    return f"Unseen: {'; '.join(bands)}."
+
+
+def _describe_bands(cells: Iterable[Cell]) -> list[str]:
+    """Return cells in words: rows that are alike together, each with its columns."""
+    by_row: dict[int, list[int]] = {}
+    for row, col in cells:
+        by_row.setdefault(row, []).append(col)
+    bands: list[tuple[int, int, str]] = []
+    for row, cols in by_row.items():
+        runs = _describe_columns(cols)
+        if bands and bands[-1][1:] == (row - 1, runs):
+            bands[-1] = bands[-1][0], row, runs
         else:
-            runs.append([start, start + size])
-    return ", ".join(_reach(first, end - first, state) for first, end in runs)
+            bands.append((row, row, runs))
+    return [f"{_span('row', first, last)}: {runs}" for first, last, runs in bands]
+
+
+def _describe_columns(numbers: Sequence[int]) -> str:
+    """Return the columns of a row as runs."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    if len(runs) == 1:
+        return _span("column", *runs[0])
+    return f"columns {', '.join(str(a) if a == b else f'{a}-{b}' for a, b in runs)}"
+
+
+def _span(noun: str, first: int, last: int) -> str:
+    return f"{noun} {first}" if first == last else f"{noun}s {first}-{last}"
 
 
 # ---- how a goal stands
 
 
-def describe_goal(state: SymbolicState, block: int, agent: AgentId, steps: int | None) -> str:
-    """Return how the delivery of an open block stands for an agent.
-
-    Args:
-        state: Where everything stands.
-        block: The block.
-        agent: Who reads it.
-        steps: Of the agent to the left face, 0 where it is lined up there; None where no way leads there.
-    """
+def describe_goal(state: SymbolicState, block: int, agent: AgentId) -> str:
+    """Return how the delivery of an open block stands for an agent."""
     square, team = state.blocks[block], len(state.agents)
     need, there = geometry.chain_weight(state, block, "left"), geometry.aligned_agents(state, block, "left")
-    takes = ", ".join([f"takes {count(need, 'agent')}", *_describe_more_force(state, block, team)])
-    lined = f" ({len(there)} there)" if there else ""
-    parts = [f"{count(state.distance(block), 'column')} to go, worth {square.weight}, {takes}{lined}"]
-    if not geometry.staging_cells(state, block, "left"):
-        causes = geometry.blocked_by(state, block, "left").blocks
-        what = listed(list(map(goal_name, causes))) if causes else "the wall"
-        parts.append(f"cannot be done now: {what} is at its left face")
-    elif steps is None:
-        parts.append("no way leads you to its left face now")
-    elif agent in there:
-        parts.append("you are there")
-    else:
-        bar = find_bar(state, agent, block, "left")
-        barred = f", but {bar} bars the way at {show(state.agents[bar])}" if bar is not None else ""
-        parts.append(f"{count(steps, 'step')} to its left face{barred}")
-    parts += _describe_bar(state, block, team)
-    ahead = agents_ahead(state, block)
+    parts = [
+        f"{count(state.distance(block), 'column')} to go, worth {square.weight}, takes {count(need, 'agent')}"
+        f"{_describe_those_there(state, there, agent)}",
+        *_describe_more_force(state, block, team),
+        *_describe_approach(state, block, agent),
+        *_describe_bar(state, block, team),
+    ]
+    stop = obstruction(state, block, "right", team)
+    going = pushers_of(state, stop.block) if stop is not None else frozenset[AgentId]()
+    ahead = [(after, who) for after, who in agents_ahead(state, block) if who not in going]
     if ahead:
         after, who = ahead[0]
         parts.append(f"{'you stand' if who == agent else f'{who} stands'} in its way {_after(after)}")
     return "; ".join(parts)
 
 
-def _describe_more_force(state: SymbolicState, block: int, team: int) -> Iterable[str]:
+def _describe_those_there(state: SymbolicState, there: Collection[AgentId], agent: AgentId) -> str:
+    """Return who is lined up at a face, the reader first; empty if nobody is."""
+    if not there:
+        return ""
+    others = [other for other in state.agents if other in there and other != agent]
+    names = [*(["you"] if agent in there else []), *others]
+    return f" ({listed(names, MOST_NAMED)} {'are' if len(names) > 1 or agent in there else 'is'} there)"
+
+
+def _describe_approach(state: SymbolicState, block: int, agent: AgentId) -> Iterator[str]:
+    """Yield how an agent gets to the left face, and who shuts out others there."""
+    way, jam = ways_to_face(state, block, "left").get(agent), find_jam(state, block, "left")
+    there = geometry.aligned_agents(state, block, "left")
+    if not geometry.staging_cells(state, block, "left"):
+        causes = geometry.blocked_by(state, block, "left").blocks
+        what = listed(list(map(goal_name, causes))) if causes else "the wall"
+        yield f"cannot be done now: {what} is at its left face"
+    elif way is None:
+        yield "no way leads you to its left face now"
+    elif way.steps:
+        words = f"you: {count(way.steps, 'step')} to its left face"
+        if way.is_barred:
+            words += f", but {way.met[0]} bars the way at {show(state.agents[way.met[0]])}"
+        elif way.met and not there.intersection(way.met):
+            words += f", {way.straight} if {listed(way.met, MOST_NAMED)} {'make' if len(way.met) > 1 else 'makes'} way"
+        yield words
+    if jam is not None and agent in (jam.agent, jam.comer, *there):
+        move, comer = plain(Action("move", jam.way[0])), "you" if agent == jam.comer else jam.comer
+        room = f"{show(jam.cell)} cannot be reached past you: " if agent == jam.agent else f"{jam.agent}'s "
+        yield f"{room}{move} lets {comer} in"
+
+
+def _describe_pushers(state: SymbolicState, agents: Collection[AgentId]) -> str:
+    names = [agent for agent in state.agents if agent in agents]
+    return f"{listed(names, MOST_NAMED)} {'is' if len(names) == 1 else 'are'}"
+
+
+def _describe_more_force(state: SymbolicState, block: int, team: int) -> Iterator[str]:
     """Yield how much more than at the start a block takes on its way, where the team can do it."""
     met = meetings(state, block)
     most = max((meeting.need for meeting in met), default=0)
     if geometry.chain_weight(state, block, "left") < most <= team:
         first = next(meeting for meeting in met if meeting.need == most)
-        yield f"{most} {_after(first.after)} with {goal_name(first.block)}"
+        yield f"{most} {_after(first.after)}, with {goal_name(first.block)}"
 
 
-def _describe_bar(state: SymbolicState, block: int, team: int) -> Iterable[str]:
-    """Yield why the whole team cannot push a block to the goal."""
+def _describe_bar(state: SymbolicState, block: int, team: int) -> Iterator[str]:
+    """Yield why the whole team cannot push a block to the goal, as it stands."""
     if state.blocks[block].weight > team:
         yield f"cannot be done by {team}: it is too heavy"
     elif (stop := obstruction(state, block, "right", team)) is not None:
-        ahead = f"{goal_name(stop.block)} is in the way {_after(stop.after)}"
-        yield f"cannot be done now by {team}: {ahead} (takes {stop.need})"
+        ahead = f"{goal_name(stop.block)} is in the way {_after(stop.after)} (takes {stop.need})"
+        if going := pushers_of(state, stop.block):
+            left = count(state.distance(stop.block), "column")
+            yield f"{ahead} unless it is gone by then: {_describe_pushers(state, going)} at it, {left} to go"
+        else:
+            yield f"cannot be done now by {team}: {ahead}"
 
 
 # ---- the structured form

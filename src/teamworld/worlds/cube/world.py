@@ -15,7 +15,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.errors import UserError
-from teamworld.language import Action, AgentId, Facts
+from teamworld.language import Action, AgentId, Cell, Facts
 from teamworld.worlds.base.executor import Executor, Result
 from teamworld.worlds.base.indistinguishable_pair import IndistinguishablePair
 from teamworld.worlds.base.options import read_options
@@ -24,7 +24,7 @@ from teamworld.worlds.base.views import FactParts, FactsFrame, FactsView, check_
 from teamworld.worlds.contract import WAIT, EndReason, Goal, Option, Outcome, StepResult, Verdict, WorldSpec
 from teamworld.worlds.cube import geometry, physics, text
 from teamworld.worlds.cube.actions import Controller, Timeouts, block_of, check_block, fail, time_limits
-from teamworld.worlds.cube.beliefs import TeamKnowledge, TeamMemory, split_facts
+from teamworld.worlds.cube.beliefs import CubeBeliefs, TeamKnowledge, TeamMemory, split_facts
 from teamworld.worlds.cube.domain import CubeDomain, make_goals
 from teamworld.worlds.cube.failures import failures
 from teamworld.worlds.cube.levels import LEVELS, layout_for, neighbouring_layouts
@@ -89,6 +89,8 @@ class CubeFrame(FactsFrame[CubeDomain]):
     """The running action of each busy agent."""
     remainders: Mapping[AgentId, Action]
     """What is left of each."""
+    looked: frozenset[Cell]
+    """The cells that the team has seen of areas not seen entirely."""
 
 
 class CubeView(FactsView[CubeFrame]):
@@ -116,6 +118,16 @@ class CubeView(FactsView[CubeFrame]):
     def radius(self) -> int | None:
         """How far agents see, in rows and columns; None if they see everything."""
         return self._now.domain.radius
+
+    @property
+    def beliefs(self) -> CubeBeliefs:
+        """What every agent knew before the first step."""
+        return self._now.domain.beliefs
+
+    @property
+    def looked(self) -> frozenset[Cell]:
+        """The cells that the team has seen of areas not seen entirely."""
+        return self._now.looked
 
     @property
     def running(self) -> Mapping[AgentId, Action]:
@@ -302,6 +314,7 @@ class CubeWorld(TeamWorld[CubeSkill]):
             split,
             {agent: skill.action for agent, skill in self._executor.running.items()},
             {agent: skill.remainder for agent, skill in self._executor.running.items()},
+            knowledge.looked,
         )
 
     def _complete(self, agent: AgentId, action: Action) -> Action:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 from teamworld.language import Action, ActionSchema, AgentId, Cell, Entity, Facts, GoalId, Plan, Relation, plain
@@ -16,8 +16,9 @@ from teamworld.worlds.household.beliefs import HouseholdBeliefs
 from teamworld.worlds.household.goals import Predicates
 from teamworld.worlds.household.observe import Known, Names, Place, believed, facts_of
 from teamworld.worlds.household.skills import MEASURES, ONCE, PASSED, first, schemas
-from teamworld.worlds.household.state import Rules
-from teamworld.worlds.household.text import DOOR, REACH, SCAN, THROUGH, WITHIN, describe, tell_goal
+from teamworld.worlds.household.state import HANDS, Rules
+from teamworld.worlds.household.text import describe, tell_goal
+from teamworld.worlds.household.ways import TURNS, Ways
 
 
 class HouseholdDomain(StateDomain[Known]):
@@ -37,6 +38,7 @@ class HouseholdDomain(StateDomain[Known]):
         self.predicates = Predicates(names)
         self._relations = names.relations
         self._beliefs = HouseholdBeliefs(self.predicates, self.read)
+        self.ways = Ways(names, rules.sight)
 
     @property
     def relations(self) -> Sequence[Relation]:
@@ -68,7 +70,8 @@ class HouseholdDomain(StateDomain[Known]):
         """Yield the lines of a situation in words."""
         agent, known = view.agent, self.read(view.known)
         facts = view.known
-        return describe(agent, view.t, facts, known, self.predicates, lambda place: self._walk(agent, place, known))
+        walk = partial(self.ways.steps, agent, known=known)
+        return describe(agent, view.t, facts, known, self.predicates, walk)
 
     def describe_goal(self, goal: Goal, agent: AgentId, facts: Facts) -> str:
         """Return what a goal lacks, what is known of it, and the steps that this takes the agent."""
@@ -77,11 +80,13 @@ class HouseholdDomain(StateDomain[Known]):
         if wanted is None:
             return super().describe_goal(goal, agent, facts)
 
-        def ways(thing: Entity) -> tuple[int, int | None]:
-            take = self._walk(agent, thing, known) + len(self._take(thing, known))
+        def ways(thing: Entity) -> tuple[int, int | None] | None:
+            if len(known.hands.get(agent, ())) >= HANDS:
+                return None
+            take = self.ways.steps(agent, thing, known) + len(self._take(thing, known))
             if wanted.target not in known.room:
                 return take, None
-            return take, self._walk(agent, wanted.target, self._moved(agent, thing, known)) + 1
+            return take, self.ways.steps(agent, wanted.target, self._moved(agent, thing, known)) + 1
 
         return tell_goal(goal, wanted, known, agent, ways)
 
@@ -90,38 +95,24 @@ class HouseholdDomain(StateDomain[Known]):
         return self.predicates.goals(state)
 
     def list_candidates(self, agent: AgentId, state: Known) -> Iterator[tuple[Action, GoalId | None]]:
-        """Yield what makes sense: deliver, fetch, look into containers, look into rooms, wait."""
-        yield from self._work(agent, state)
-        if not self.predicates.is_search_over(state):
-            yield from self._search(agent, state)
-        yield WAIT, None
-
-    def _work(self, agent: AgentId, known: Known) -> Iterator[tuple[Action, GoalId | None]]:
-        hands, here = known.hands.get(agent, ()), known.at.get(agent)
+        """Yield what makes sense: deliver, fetch, look for what is missing, fetch what others may bring, wait."""
+        hands, here, room = state.hands.get(agent, ()), state.at.get(agent), state.room.get(self.predicates.target)
+        carried, brought = self.predicates.carried(state), self.predicates.carried(state, unseen=True)
+        useful = self.predicates.useful(state) if len(hands) < self._load(state) else {}
         if hands:
-            yield (
-                Action("deliver"),
-                next((wanted.id for wanted in self.predicates.wanted if wanted.kind == hands[0].kind), None),
-            )
-        useful = self.predicates.useful(known) if len(hands) < self._load(known) else {}
-        carried = self.predicates.carried(known)
-        useful = {thing: goal for thing, goal in useful.items() if goal not in carried}
-        for thing, goal in useful.items():
-            yield Action("fetch", (thing,)), goal
-        rooms = {
-            known.room_of(thing): goal for thing, goal in reversed(useful.items())
-        }  # of each the first thing's goal
-        for room, goal in reversed(rooms.items()):  # where one was only told of a thing one has to look first
-            if room is not None and room != here:
-                yield Action("explore", (room,)), goal
-        if hands and self.predicates.target not in known.room:
-            return
-        room = known.room.get(self.predicates.target)
+            serves = (wanted.id for wanted in self.predicates.wanted if wanted.kind == hands[0].kind)
+            yield Action("deliver"), next(serves, None)
+        yield from _fetch({thing: goal for thing, goal in useful.items() if goal not in brought}, here, state)
         if hands and room is not None and room != here:
             yield Action("explore", (room,)), None
+        if not self.predicates.is_search_over(state):
+            yield from self._search(agent, state, things=not self.predicates.has_all(state))
+        yield from _fetch({thing: goal for thing, goal in useful.items() if goal in brought - carried}, here, state)
+        yield WAIT, None
 
-    def _search(self, agent: AgentId, known: Known) -> Iterator[tuple[Action, GoalId | None]]:
-        if len(known.hands.get(agent, ())) < 2:
+    def _search(self, agent: AgentId, known: Known, *, things: bool) -> Iterator[tuple[Action, GoalId | None]]:
+        """Yield where to look: for things also into containers, for the furniture of the goal into rooms alone."""
+        if things and len(known.hands.get(agent, ())) < HANDS:
             yield from ((Action("check", (box,)), None) for box in self.predicates.unchecked(known))
         new = [room for room in known.rooms if known.explored.get(room) != "all"]
         lost = self.predicates.target not in known.room
@@ -148,7 +139,7 @@ class HouseholdDomain(StateDomain[Known]):
         there: tuple[Action, ...] = () if room is None or room == here else (Action("explore", (room,)),)
         mine = [thing for thing in hands if thing.kind == wanted.kind]
         free = [thing for thing, goal_id in self.predicates.useful(known).items() if goal_id == goal.id]
-        free.sort(key=lambda thing: (self._metres(agent, thing, known), thing.id))
+        free.sort(key=lambda thing: (self.ways.metres(agent, thing, known), thing.id))
         if mine and deliver:
             yield deliver
             yield (*there, *deliver)
@@ -164,13 +155,13 @@ class HouseholdDomain(StateDomain[Known]):
             if not hands and goal.units > 1 and len(free) > 1 and self._load(known) > 1:
                 yield (*self._take(free[0], known), *self._take(free[1], known), *deliver)
         if not (free or mine) or not deliver:
-            yield from ((action,) for action, _ in self._search(agent, known))
+            yield from ((action,) for action, _ in self._search(agent, known, things=not (free or mine)))
             yield (WAIT,)
 
     def _load(self, known: Known) -> int:
         """Return how many things it makes sense to carry: one hand must open what has to be open."""
         opens = self.rules.strict_put and self.predicates.relation == "INSIDE"
-        return 1 if opens and not known.opened.get(self.predicates.target) else 2
+        return 1 if opens and not known.opened.get(self.predicates.target) else HANDS
 
     def _take(self, thing: Entity, known: Known) -> tuple[Action, ...]:
         relation, holder = known.places[thing]
@@ -180,9 +171,8 @@ class HouseholdDomain(StateDomain[Known]):
     def _standby(self, agent: AgentId, known: Known) -> Iterator[tuple[Action, ...]]:
         if known.hands.get(agent) and self.predicates.target in known.room:
             yield (Action("deliver"),)
-        look = [action for action, _ in self._search(agent, known)]
-        if len(known.hands.get(agent, ())) >= 2:
-            look = [action for action in look if action.verb == "explore"]
+        things, is_over = not self.predicates.has_all(known), self.predicates.is_search_over(known)
+        look = [] if is_over else [action for action, _ in self._search(agent, known, things=things)]
         look.sort(key=lambda action: (self._ticks(agent, action, known), str(action)))
         yield from ((action,) for action in look)
         yield (WAIT, WAIT, WAIT)
@@ -203,7 +193,7 @@ class HouseholdDomain(StateDomain[Known]):
             nothing = "empty_hands: you hold nothing"
             return nothing if not hands else "" if self.predicates.target in state.room else unseen
         thing = first(action)
-        if verb in ("check", "open", "fetch", "grab") and len(hands) >= 2:
+        if verb in ("check", "open", "fetch", "grab") and len(hands) >= HANDS:
             return f"hands_full: you hold {listed([*map(plain, hands)])}; put one of them down first"
         if verb in ("check", "open", "close") and state.opened.get(thing) is not (verb == "close"):
             return f"{'already_closed' if verb == 'close' else 'already_open'}: {plain(thing)}"
@@ -290,7 +280,7 @@ class HouseholdDomain(StateDomain[Known]):
             return replace(
                 state,
                 at={**state.at, agent: thing},
-                points={**state.points, agent: state.rooms[thing]},
+                points={**state.points, agent: self._stand(agent, verb, thing, state)},
                 explored={**state.explored, thing: "all"},
                 near={**state.near, agent: frozenset()},
                 last=_less(state.last, (thing,)),
@@ -303,6 +293,12 @@ class HouseholdDomain(StateDomain[Known]):
         if verb == "put" and isinstance(place := action.args[1], Entity):
             return _laid(agent, (thing,), (self._relation(place), place), there)
         return there
+
+    def _stand(self, agent: AgentId, verb: str, room: Entity, known: Known) -> Cell:
+        """Return where an agent is after it went to a room: in its last door, or where all of it is seen."""
+        doors = self.ways.doors(known.at.get(agent), room)
+        is_door = doors and (verb == "go" or self.rules.sight == "room")
+        return doors[-1] if is_door else known.rooms[room]
 
     def _moved(self, agent: AgentId, thing: Entity, known: Known) -> Known:
         room, point = known.room_of(thing), known.points[thing]
@@ -321,7 +317,7 @@ class HouseholdDomain(StateDomain[Known]):
     # Costs.
 
     def estimate_steps(self, agent: AgentId, action: Action, facts: Facts) -> int:
-        """Return the estimated steps of an action, at least 1; ways are estimated from straight lines."""
+        """Return the estimated steps of an action, at least 1; see ``ways``."""
         return self._ticks(agent, action, self.read(facts))
 
     def _ticks(self, agent: AgentId, action: Action, known: Known) -> int:
@@ -330,27 +326,13 @@ class HouseholdDomain(StateDomain[Known]):
         if action.verb == "deliver":
             held = known.hands.get(agent, ())
             shut = self.predicates.relation == "INSIDE" and known.opened.get(self.predicates.target) is False
-            return max(1, self._walk(agent, self.predicates.target, known) + len(held) + shut)
+            return max(1, self.ways.steps(agent, self.predicates.target, known) + len(held) + shut)
         place = action.args[0] if action.args else None
         if action.verb not in ("explore", "check", "fetch", "go") or not isinstance(place, Entity):
             return 1
-        walk, scan = self._walk(agent, place, known), self.rules.sight == "cone" and action.verb == "explore"
-        return max(1, walk + (action.verb in ("check", "fetch")) + (SCAN if scan else 0))
-
-    def _walk(self, agent: AgentId, place: Entity, known: Known) -> int:
-        if place in known.near.get(agent, ()):
-            return 0
-        short = DOOR if place in known.rooms else REACH
-        return max(0, math.ceil(self._metres(agent, place, known) - short - 1e-9))
-
-    def _metres(self, agent: AgentId, place: Entity, known: Known) -> float:
-        """Return the estimated way of an agent to a place, metres."""
-        start = known.points.get(agent) or _middle(known.at.get(agent), known)
-        other = known.rooms.get(place) or known.points.get(place) or _middle(known.room_of(place), known)
-        if start is None or other is None:
-            return 5.0
-        same = known.at.get(agent) == known.room_of(place)
-        return math.sqrt((start[0] - other[0]) ** 2 + (start[1] - other[1]) ** 2) / 100 * (WITHIN if same else THROUGH)
+        if action.verb == "explore" and self.rules.sight == "cone":
+            return self.ways.steps_to_middle(agent, place, known) + TURNS
+        return max(1, self.ways.steps(agent, place, known) + (action.verb in ("check", "fetch")))
 
     # What is open, and what others may do.
 
@@ -365,8 +347,13 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 
-def _middle(room: Entity | None, known: Known) -> Cell | None:
-    return None if room is None else known.rooms.get(room)
+def _fetch(useful: dict[Entity, GoalId], here: Entity | None, known: Known) -> Iterator[tuple[Action, GoalId | None]]:
+    """Yield how to get some things, each with the goal that it serves."""
+    yield from ((Action("fetch", (thing,)), goal) for thing, goal in useful.items())
+    rooms = {known.room_of(thing): goal for thing, goal in reversed(useful.items())}  # of each the first thing's goal
+    for room, goal in reversed(rooms.items()):  # where one was only told of a thing one has to look first
+        if room is not None and room != here:
+            yield Action("explore", (room,)), goal
 
 
 def _shut(thing: Entity, known: Known) -> str:

@@ -92,17 +92,26 @@ class Predicates:
         lying = (thing for thing in sorted(known.places, key=attrgetter("id")) if thing.kind in serves)
         return {thing: serves[thing.kind] for thing in lying if known.places[thing] != there}
 
-    def carried(self, known: Known) -> set[GoalId]:
-        """Return the open predicates all of whose missing things are in hands that are in sight."""
-        sure, missing = _held_in_sight(known), self.missing(known)
-        return {wanted.id for wanted in self.wanted if sure[wanted.kind] >= missing.get(wanted.id, math.inf)}
+    def carried(self, known: Known, *, unseen: bool = False) -> set[GoalId]:
+        """Return the open predicates all of whose missing things are in hands that are in sight.
+
+        Args:
+            known: What is known.
+            unseen: Also in hands that were seen before, and may bring them.
+        """
+        held = Counter(thing.kind for things in known.hands.values() for thing in things)
+        held, missing = held if unseen else _held_in_sight(known), self.missing(known)
+        return {wanted.id for wanted in self.wanted if held[wanted.kind] >= missing.get(wanted.id, math.inf)}
 
     def is_search_over(self, known: Known) -> bool:
-        """Return whether nothing is left to look for: the place is known, and so is enough that lies or is held."""
+        """Return whether nothing is left to look for: the place is known, and so are things enough."""
+        return self.target in known.room and self.has_all(known)
+
+    def has_all(self, known: Known) -> bool:
+        """Return whether so many things are known to lie about, or seen in hands, as are missing."""
         sure, lying = _held_in_sight(known), Counter(self.useful(known).values())
         missing = self.missing(known)
-        enough = (sure[wanted.kind] + lying[wanted.id] >= missing.get(wanted.id, 0) for wanted in self.wanted)
-        return self.target in known.room and all(enough)
+        return all(sure[wanted.kind] + lying[wanted.id] >= missing.get(wanted.id, 0) for wanted in self.wanted)
 
     def unchecked(self, known: Known) -> list[Entity]:
         """Return the containers that are known and closed, without that of the goal, by number."""

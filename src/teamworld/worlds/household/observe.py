@@ -45,6 +45,10 @@ class Names:
         self.rooms: Mapping[Entity, Cell] = {
             Entity(nodes[room].name, room): _cell(nodes[room].box.x, nodes[room].box.z) for room in episode.home.rooms
         }
+        self.doors: tuple[tuple[Entity, Entity, Cell], ...] = tuple(
+            (self.room(door.rooms[0]), self.room(door.rooms[1]), _cell(door.x, door.z)) for door in episode.home.doors
+        )
+        """Which rooms adjoin, and where the door between them is."""
         wanted = {*SEARCHED, *(need.name for need in episode.needs)}
         wanted |= {nodes[need.target].name for need in episode.needs}
         self.watched: Mapping[NodeId, Entity] = {

@@ -24,6 +24,8 @@ Place: TypeAlias = tuple[Relation, NodeId]
 
 #: Width, height and depth of an agent's box, metres.
 BODY: Final = (0.8, 1.8, 0.8)
+#: Hands of an agent.
+HANDS: Final = 2
 
 
 class Rules(NamedTuple):

@@ -13,18 +13,15 @@ from teamworld.worlds.contract import Goal
 from teamworld.worlds.household.beliefs import UNLIKELY, USUAL
 from teamworld.worlds.household.goals import Predicates, Wanted
 from teamworld.worlds.household.homes.furnishing import GOAL_ROOMS, TASKS
-from teamworld.worlds.household.observe import HEADINGS, Known
+from teamworld.worlds.household.homes.home import REACH
+from teamworld.worlds.household.observe import Known
 from teamworld.worlds.household.placement_prior import shares
 from teamworld.worlds.household.sightlines import HALF_VIEW
-from teamworld.worlds.household.state import Rules
+from teamworld.worlds.household.state import HANDS, Rules
+from teamworld.worlds.household.ways import SHORT, TURNS
 
-#: How much longer ways are than straight lines: within a room, and through doors.
-WITHIN, THROUGH = 1.1, 1.3
-#: Metres from the middle of a room at which one is in it, and from a thing at which one is near it.
-DOOR, REACH = 3.0, 1.3
-#: Steps to look around in a room, where agents see only what is ahead: the turns, and the way to the middle.
-SCAN: Final = 15
-
+#: How good estimates of ways are.
+_RIGHT: Final = {"room": "9 in 10 are right to a step", "cone": "9 in 10 are right to 2 steps"}
 _IN: Final = {"ON": "on", "INSIDE": "in", "IN": "in"}
 
 
@@ -49,24 +46,25 @@ def tell_rules(predicates: Predicates, rules: Rules) -> str:
     team, target = len(predicates.names.team) > 1, plain(predicates.target)
     parts = [
         f"A step is up to 1 m of walking, {'one turn by 30 degrees, ' if rules.sight == 'cone' else ''}or one thing in "
-        f"reach (within {REACH} m) taken, put down, opened or closed, with the last of the way in the same step. An "
-        "action lasts until it is done or fails, as when you see that it cannot be done, unless you start another one; "
-        "after a failed one comes the next of your plan, if any. You have two hands, for any of the tasks; taking and "
-        "opening need a free one.",
+        f"reach (within {REACH} m of your body) taken, put down, opened or closed, with the last of the way in the "
+        "same step. An action lasts until it is done, you see that it cannot be, or you start another; what was "
+        "planned next follows a failed one too. You have two hands, for any of the tasks; taking and opening need a "
+        "free one.",
     ]
     if rules.mode == "engine":
         parts.append("open, close, grab and put work from any distance; check, fetch and deliver walk there first.")
     if rules.strict_put:
         parts.append("Nothing can be put into what is closed.")
     elif predicates.relation == "INSIDE":
-        parts.append(f"Things can be put into {target} while it is closed; a free hand opens it first.")
+        unseen = ", where others do not see them" if team else ""
+        parts.append(f"Things can be put into {target} while it is closed{unseen}; only deliver opens it first.")
     parts.append(_tell_sight(rules, team))
     if team:
         parts.append(
             "Agents are not in one another's way. If two handle one thing in the same step, one of them, drawn at "
             "random, does it and the other fails."
         )
-    return "\n".join((" ".join(parts), _tell_ways(predicates), *_tell_places(predicates, rules)))
+    return "\n".join((" ".join(parts), _tell_ways(predicates, rules), *_tell_places(predicates, rules)))
 
 
 def _tell_sight(rules: Rules, team: bool) -> str:
@@ -78,21 +76,21 @@ def _tell_sight(rules: Rules, team: bool) -> str:
     )
     closed = "Closed containers hide what is in them."
     if rules.sight == "room":
-        return f"On entering a room you see all of it{others}, and no other room. {closed}{moved}"
+        return f"On entering a room, also to pass it, you see all of it{others}, and no other room. {closed}{moved}"
     hidden = ", unless tall furniture hides it" if rules.occlusion else ""
     return (
         f"You see what is ahead of you ({HALF_VIEW:.0f} degrees to either side, through doors too){others}{hidden}. "
-        f"All of a room is seen by {HEADINGS - 1} turns in its middle; explore makes them and counts {SCAN} steps for "
-        f"them. {closed}{moved}"
+        f"All of a room is seen by {TURNS} turns in its middle; explore goes there and makes them. {closed}{moved}"
     )
 
 
-def _tell_ways(predicates: Predicates) -> str:
+def _tell_ways(predicates: Predicates, rules: Rules) -> str:
     middles = ", ".join(f"{plain(room)} {_spot(middle)}" for room, middle in predicates.names.rooms.items())
+    doors = ", ".join(f"{plain(room)} - {plain(other)} {_spot(at)}" for room, other, at in predicates.names.doors)
     return (
-        f"Places are (x, z) in centimetres; middles of the rooms: {middles}. A walk is estimated, often a third too "
-        f"long, as the straight line times {WITHIN} within a room, {THROUGH} to another, less {REACH} m for a "
-        f"thing (then in reach), {DOOR:g} m for a room, rounded up."
+        f"Rooms by their middles (x, z) in centimetres: {middles}. {f'Doors: {doors}. ' if doors else ''}A "
+        f"walk is estimated as the straight lines through the doors to {SHORT[rules.sight]} m before a thing (then in "
+        f"reach) or to the door of a room, rounded up; {_RIGHT[rules.sight]}."
     )
 
 
@@ -125,7 +123,7 @@ def _tell_places(predicates: Predicates, rules: Rules) -> Iterator[str]:
 
 
 def tell_goal(
-    goal: Goal, wanted: Wanted, known: Known, agent: AgentId, ways: Callable[[Entity], tuple[int, int | None]]
+    goal: Goal, wanted: Wanted, known: Known, agent: AgentId, ways: Callable[[Entity], tuple[int, int | None] | None]
 ) -> str:
     """Return how a goal stands for an agent, in a line.
 
@@ -135,7 +133,7 @@ def tell_goal(
         known: What is known.
         agent: For whom.
         ways: Returns for a thing the estimated steps until the agent holds it, and from there until it is delivered,
-            None where it is not known where to.
+            None where it is not known where to; None in all where the agent has no free hand.
     """
     if goal.state == "done":
         return "done"
@@ -146,7 +144,8 @@ def tell_goal(
     for who, own in held.items():
         if own:
             verb = "you hold" if who == agent else f"{who} held" if who in known.last else f"{who} holds"
-            parts.append(f"{verb} {listed([*map(plain, own)])}{' when last seen' if who in known.last else ''}")
+            brings = f" when last seen and may bring {'it' if len(own) == 1 else 'them'}" if who in known.last else ""
+            parts.append(f"{verb} {listed([*map(plain, own)])}{brings}")
     lying = [
         thing
         for thing in sorted(known.places, key=attrgetter("id"))
@@ -158,12 +157,11 @@ def tell_goal(
     for thing in () if is_held else lying:
         relation, holder = known.places[thing]
         shut = " (closed)" if relation == "INSIDE" and not known.opened.get(holder, True) else ""
-        take, bring = ways(thing)
-        there = f"{plain(thing)} {_IN[relation]} {plain(holder)}{shut}"
-        parts.append(
-            f"{there}: about {count(take, 'step')} to take it"
-            + ("" if bring is None else f", then {bring} to bring it")
-        )
+        there, way = f"{plain(thing)} {_IN[relation]} {plain(holder)}{shut}", ways(thing)
+        if way is not None:  # whose steps they are stands there, as others read the line as well
+            there += f": for you {count(way[0], 'step')} to take it"
+            there += "" if way[1] is None else f", then {way[1]} to bring it"
+        parts.append(there)
     hidden = goal.units - len(lying) - sum(map(len, held.values()))
     if hidden > 0:
         parts.append(f"{hidden} still to be found")
@@ -194,7 +192,7 @@ def describe(
     scene = _Scene(agent, t, facts, known, predicates, walk)
     target_known = predicates.target in known.room
     first = f": your hands are full, {'deliver' if target_known else f'find {plain(predicates.target)}'} first"
-    full = first if len(known.hands.get(agent, ())) > 1 else ""
+    full = first if len(known.hands.get(agent, ())) >= HANDS else ""
     yield f"You are {agent}{scene.where(agent)} and hold {scene.held(agent)}{full}."
     yield "After each place: the estimated steps of your walk there; taking, opening or putting is 1 more."
     for room in known.rooms:
@@ -283,12 +281,13 @@ class _Scene:
         """Return what is known of something: where it lies, steps to it, its age if this is not ``age``."""
         known = self._known
         relation, holder = known.places.get(entity, ("IN", entity))
-        on = "" if relation == "IN" else f" {_IN[relation]} {plain(holder)}"
+        shut = relation == "INSIDE" and not known.opened.get(holder, True)
+        on = "" if relation == "IN" else f" {_IN[relation]} {plain(holder)}{' (closed)' if shut else ''}"
         at = f" {_spot(known.points[entity])}" if entity in known.points else ""
-        way = "in reach" if entity in known.near.get(self._agent, ()) else self._walk(entity)
+        way = " in reach" if entity in known.near.get(self._agent, ()) else f" {self._walk(entity)}"
         own = self._ages.of(entity, "IN", "INSIDE", "ON", "STATE")
         seen = f" (seen {ago(own)})" if own != age else ""
-        return f"{plain(entity)}{' (the target)' if entity == self._target else ''}{on}{at} {way}{seen}"
+        return f"{plain(entity)}{' (the target)' if entity == self._target else ''}{on}{at}{'' if shut else way}{seen}"
 
 
 def _spot(point: Cell) -> str:

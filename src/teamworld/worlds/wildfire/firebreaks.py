@@ -121,11 +121,11 @@ def fire_extent(mission: Mission, state: SymbolicState, fire: int) -> Rectangle 
 def _grown(mission: Mission, ground: SeenMap, front: FireState) -> Iterator[Rectangle]:
     """Yield the ground that each cell of a fire may have set on fire since it was seen."""
     last = max((ground.date(cell) for cell in front.scar), default=0)
-    told = [(front.origin, 0)] if front.origin is not None and not front.scar else []
-    seen = [(cell, ground.date(cell)) for cell in front.cells] or [(cell, last) for cell in front.scar] or told
-    now = fire_steps(mission, ground.t)
+    reported = [(front.origin, 0)] if front.origin is not None and not front.scar else []
+    seen = [(cell, ground.date(cell)) for cell in front.cells] or [(cell, last) for cell in front.scar] or reported
+    fire_step = fire_steps(mission, ground.t)
     for (x, y), t in seen:
-        far = now - fire_steps(mission, t)
+        far = fire_step - fire_steps(mission, t)
         yield Rectangle(x - far, y - far, x + far, y + far)
 
 
@@ -212,11 +212,11 @@ class _Survey:
         sums = []
         for values in (tenths, cells, never):
             rows, columns = (np.pad(np.cumsum(array, axis=1), ((0, 0), (1, 0))) for array in (values, values.T))
-            found = (
+            side_sums = (
                 columns[x0, high + 1] - columns[x0, low], rows[y0, x1 + 1] - rows[y0, x0],
                 columns[x1, high + 1] - columns[x1, low], rows[y1, x1 + 1] - rows[y1, x0],
             )  # fmt: skip
-            sums.append(np.where(on_map, np.stack(found), 0.0))
+            sums.append(np.where(on_map, np.stack(side_sums), 0.0))
         self.open = sums[1] + sums[2] > 0
         hard = _NEVER * sums[2].sum(axis=0)
         self.trees, cells_left = sums[0].sum(axis=0) / 10, sums[1].sum(axis=0)

@@ -159,15 +159,15 @@ def _sides(ring: Firebreak, agent: AgentId, mission: Mission, state: SymbolicSta
     sides += [
         (1, [cell for cell in ring.uncut if cell[0] == x and cell not in rows]) for x in (ring.box.x0, ring.box.x1)
     ]
-    told = []
+    lines = []
     for axis, cells in ((axis, sorted(cells)) for axis, cells in sides if cells):
         near = min(cells[0], cells[-1], key=lambda cell: (dist(cell, at), cell))
         steps = travel_ticks(mission.kinds[agent], at, near, state)
         way = "here" if near == at else f"{steps} away"
         work = " / ".join(str(line_ticks(kind, cells[0], cells[-1], state)) for kind in kinds)
         place = f"{'yx'[axis]} {cells[0][1 - axis]}, {'xy'[axis]} {ranges([cell[axis] for cell in cells])}"
-        told.append((dist(near, at), f"{place}, {_trees(cells, state)} ({work}; {way})"))
-    yield from (words for _, words in sorted(told))
+        lines.append((dist(near, at), f"{place}, {_trees(cells, state)} ({work}; {way})"))
+    yield from (words for _, words in sorted(lines))
 
 
 def _trees(cells: list[Cell], state: SymbolicState) -> str:

@@ -601,11 +601,11 @@ class Knowledge:
             self._hidden[number] -= count
 
 
-def _drove(start: Cell, end: Cell, before: SeenMap, now: SeenMap) -> bool:
+def _drove(start: Cell, end: Cell, before: SeenMap, after: SeenMap) -> bool:
     """Return whether trees are gone on the straight way between two cells that were seen there before."""
     steps = max(abs(end[0] - start[0]), abs(end[1] - start[1]))
     return any(
-        DRY < before.code(cell) < SEEN_IGNITED and now.code(cell) == DRY for cell in cells_between(start, end, steps)
+        DRY < before.code(cell) < SEEN_IGNITED and after.code(cell) == DRY for cell in cells_between(start, end, steps)
     )
 
 

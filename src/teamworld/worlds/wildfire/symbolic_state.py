@@ -469,8 +469,8 @@ PACE: Final = {"firefighter": 12.0, "bulldozer": 8.0, "drone": 20.0, "helicopter
 ON_FOOT: Final = (12.0, 9.6, 7.2, 4.8)
 CLEARING = 4.0
 #: Trees of a cell that nobody has seen, and a firefighter's pace over such cells in cells a step. Of 12 maps each of
-#: seven levels 4 to 17 % of the cells are bare, and a cell has 1.42 to 1.81 trees. Of 180 walks on three levels, 10 maps
-#: each, steps were foretold best at this pace, to 0.37 of 3.9 on average, as a step begun counts whole.
+#: seven levels 4 to 17 % of the cells are bare, and a cell has 1.42 to 1.81 trees. Of 180 walks on three levels, 10
+#: maps each, steps were foretold best at this pace, to 0.37 of 3.9 on average, as a step begun counts whole.
 USUAL_TREES, USUAL_PACE = 1.6, 8.5
 WALKERS = ("firefighter", "bulldozer")
 

@@ -57,6 +57,8 @@ class WildfireFrame(FactsFrame[WildfireDomain]):
     """Of each living agent; the same for all where the team shares its map."""
     shown: Callable[[WildfireView, str], str]
     """Puts a view in words, in one of ``FORMS``."""
+    remainders: Mapping[AgentId, Action]
+    """What is left of each running action, as an action."""
 
 
 #: Forms of text: ``plain`` in sentences, ``grid`` the window of cells.
@@ -75,6 +77,11 @@ class WildfireView(FactsView[WildfireFrame]):
     def is_able(self) -> bool:
         """False while a helicopter carries it."""
         return self.state.agents[self._agent].aboard is None
+
+    @property
+    def remainder(self) -> Action | None:
+        """What is left of its running action, as an action."""
+        return self._now.remainders.get(self._agent)
 
     @property
     def mission(self) -> Mission:
@@ -208,6 +215,7 @@ class WildfireWorld(TeamWorld[RunningSkill]):
         events = [*self._tracker.open(self._known_goals()), *events]
         outcomes = self._outcomes(start, commands, effects)
         self._frame.histories = self._executor.copy_histories()
+        self._frame.remainders = self._executor.list_remainders(self._incident.t)
         gone = {
             self._names[row]: "burnt" if agents.REASONS[effects.reason[row]] == "died" else "lost"
             for row in np.flatnonzero(start.alive & ~units.alive).tolist()
@@ -261,6 +269,7 @@ class WildfireWorld(TeamWorld[RunningSkill]):
             lambda agent: self._knowledge[agent].parts(),
             self._knowledge,
             self._shown,
+            self._executor.list_remainders(self._incident.t),
         )
 
     def _stores(self) -> Iterable[Knowledge]:

@@ -14,12 +14,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-import msgspec
 import numpy as np
 
 from teamworld.errors import UserError, brief
+from teamworld.worlds.base import data_files
 
-_LARGEST = 256 * 2**20  # bytes of a file: fifty episodes are about 20 MB
+_EXPECTED: Final = "C-WAH data, as a folder with index.json, .json or .pik"
 #: What the readers raise on damage.
 _DAMAGE: Final = (
     ArithmeticError,
@@ -33,28 +33,13 @@ _DAMAGE: Final = (
 )
 
 
-def _read_bytes(path: Path) -> bytes:
-    if not path.exists():
-        raise UserError(f"{path}: no such file; expected C-WAH data, as a folder with index.json, .json or .pik")
-    try:
-        if path.stat().st_size > _LARGEST:
-            raise UserError(f"{path}: expected at most {_LARGEST >> 20} MB, found {path.stat().st_size >> 20} MB")
-        return path.read_bytes()
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
-
-
 def read_json(path: Path) -> object:
     """Read a JSON file.
 
     Raises:
         UserError: If it is not there, too large or damaged.
     """
-    data = _read_bytes(path)
-    try:
-        return msgspec.json.decode(data)
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{path}: expected JSON, found damage: {brief(str(error))}") from None
+    return data_files.read_json(path, _EXPECTED)
 
 
 def read_pickle(path: Path) -> object:
@@ -63,7 +48,7 @@ def read_pickle(path: Path) -> object:
     Raises:
         UserError: If it is not there, too large, damaged, or holds anything else.
     """
-    data = _read_bytes(path)
+    data = data_files.read_bytes(path, _EXPECTED)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # on what reads odd

@@ -8,64 +8,72 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from teamworld.language import AgentId, Entity, plain
-from teamworld.methods.coela.situation import Situation
+from teamworld.methods.common.dialogue_knowledge import DialogueKnowledge
 from teamworld.planning.fetch import wanted_kind
+from teamworld.reasoning.prompts import plural
 
 
-def report_progress(situation: Situation) -> str | None:
+def report_progress(me: DialogueKnowledge) -> str | None:
     """Return the paragraph; None in worlds without rooms to explore."""
-    words, known = situation.words, situation.known
+    words, known = me.words, me.known
     if not words.rooms:
         return None
     subjects = dict.fromkeys(fact.subject for fact in known)
     rooms = [entity for entity in subjects if isinstance(entity, Entity) and entity.kind in words.rooms]
-    here, contents = known.value(situation.agent, words.at), _list_contents(situation)
-    held = situation.held(situation.agent)
+    here, contents = known.value(me.agent, words.at), _list_contents(me)
+    held = me.held(me.agent)
     lines = [
-        _report_delivered(situation),
+        _report_delivered(me),
         f"You hold {_join(map(plain, held))}." if held else "Your hands are empty.",
     ]
     if isinstance(here, Entity):
         lines.append(f"You are in {plain(here)}, where you found {_join(contents.get(here, ()))}.")
-    lines += [_report_teammate(situation, teammate) for teammate in situation.teammates]
-    lines += [_report_room(situation, room, contents.get(room, [])) for room in rooms if room != here]
+    lines += [_report_teammate(me, teammate) for teammate in me.teammates]
+    lines += [_report_room(me, room, contents.get(room, [])) for room in rooms if room != here]
     return " ".join(lines)
 
 
-def _report_delivered(situation: Situation) -> str:
-    delivered = situation.delivered
+def count_done(me: DialogueKnowledge) -> str:
+    """Return one sentence on how far the team is, as far as the agent knows."""
+    states = [goal.state for goal in me.all_goals.values()]
+    lost = f", {states.count('lost')} lost" if "lost" in states else ""
+    return f"Of {plural(len(states), 'task')} that you know of, {states.count('done')} done{lost}."
+
+
+def _report_delivered(me: DialogueKnowledge) -> str:
+    delivered = me.delivered
     return f"Delivered: {_join(map(plain, delivered))}." if delivered else "Nothing that you know of is delivered yet."
 
 
-def _report_teammate(situation: Situation, teammate: AgentId) -> str:
-    known = situation.known
+def _report_teammate(me: DialogueKnowledge, teammate: AgentId) -> str:
+    known = me.known
     facts = [fact for fact in known if fact.subject == teammate]
     if not facts:
         return f"You have not seen {teammate} yet."
     seen = [known.seen[fact] for fact in facts if fact in known.seen]
-    room, hands = known.value(teammate, situation.words.at), _join(map(plain, situation.held(teammate)))
+    room, hands = known.value(teammate, me.words.at), _join(map(plain, me.held(teammate)))
     where = f" in {plain(room)}" if room is not None else ""
     if not seen:
         return f"{teammate} is{where or ' in sight'} and holds {hands}."
     return f"You last saw {teammate}{where} at step {max(seen)}; it held {hands}."
 
 
-def _report_room(situation: Situation, room: Entity, contents: list[str]) -> str:
-    words, name = situation.words, plain(room)
-    own = situation.view.known.value(room, words.search)
+def _report_room(me: DialogueKnowledge, room: Entity, contents: list[str]) -> str:
+    words, name = me.words, plain(room)
+    own = me.view.known.value(room, words.search)
     if own == words.seen:
         return f"In {name} you found {_join(contents)}."
     state = f"{name} is {'explored in part only' if own == words.seen_in_part else 'unexplored'}"
-    if situation.known.value(room, words.search) == words.seen:
+    if me.known.value(room, words.search) == words.seen:
         state = f"{name} is explored, as a teammate said"
     return f"{state}; you know of {_join(contents)} there." if contents else f"{state}."
 
 
-def _list_contents(situation: Situation) -> Mapping[Entity, list[str]]:
+def _list_contents(me: DialogueKnowledge) -> Mapping[Entity, list[str]]:
     """Return what is of use in each room: where things are to go, things not delivered, containers not opened."""
-    known, words = situation.known, situation.words
-    kinds = [wanted_kind(goal) for goal in situation.all_goals.values() if goal.state == "open"]
-    skipped, contents = set(situation.delivered), dict[Entity, list[tuple[int, str]]]()
+    known, words = me.known, me.words
+    kinds = [wanted_kind(goal) for goal in me.all_goals.values() if goal.state == "open"]
+    skipped, contents = set(me.delivered), dict[Entity, list[tuple[int, str]]]()
     for entity in dict.fromkeys(fact.subject for fact in known):
         if not isinstance(entity, Entity) or entity.kind in words.rooms or entity in skipped:
             continue
@@ -74,7 +82,7 @@ def _list_contents(situation: Situation) -> Mapping[Entity, list[str]]:
         if not isinstance(room, Entity):
             continue
         rank, text = 1, plain(f"{entity} inside {inside}" if inside is not None else entity)
-        if entity in situation.targets:
+        if entity in me.targets:
             spot = known.value(entity, words.position)
             at = f" at {plain(spot)}" if spot is not None else ""
             rank, text = 0, f"{plain(entity)}{at}, where things are to go"

@@ -16,6 +16,7 @@ from teamworld.language import (
     Facts,
     ParseError,
     Relation,
+    Role,
     Term,
     parse_fact,
     plain,
@@ -40,23 +41,33 @@ _AT_PLACE: Final = "at"
 #: What lies in a room or a container: seen where the room was searched, or the container stands open.
 _WITHIN: Final = "within"
 #: Roles of relations about agents of which others can be told; what is in whose hands is left to be seen.
-_OF_AGENTS: Final = ("", "at")
+OF_AGENTS: Final[tuple[Role, ...]] = ("", "at")
+#: The same where agents tell all of their state: what is in their hands and where exactly they are too.
+STATE_OF_AGENTS: Final[tuple[Role, ...]] = (*OF_AGENTS, "position", "held")
 #: Roles of relations that a map shows better.
 _MAPPED: Final = ("position", "near", "map")
 #: Values that are shown of a predicate.
 _SHOWN: Final = 3
 
 
-def read_told(text: str, domain: Domain, team: Iterable[AgentId] = ()) -> tuple[Fact, ...]:
+def read_told(
+    text: str, domain: Domain, team: Iterable[AgentId] = (), roles: tuple[Role, ...] = OF_AGENTS
+) -> tuple[Fact, ...]:
     """Return the facts that a message states after ``I know:`` or ``Facts:``; the rest is for readers.
 
-    Facts are about things, or about agents of a team.
+    Args:
+        text: Of the message.
+        domain: The rules of the world.
+        team: Agents that facts may be about, beside things.
+        roles: Of the relations about agents of which a message can tell.
     """
-    return _read_told(text, tuple(domain.relations), tuple(team))
+    return _read_told(text, tuple(domain.relations), tuple(team), roles)
 
 
 @lru_cache(maxsize=4096)
-def _read_told(text: str, relations: tuple[Relation, ...], team: tuple[AgentId, ...]) -> tuple[Fact, ...]:
+def _read_told(
+    text: str, relations: tuple[Relation, ...], team: tuple[AgentId, ...], roles: tuple[Role, ...]
+) -> tuple[Fact, ...]:
     schema, facts = _schema(relations), dict[Fact, None]()
     for part in _STATED.split(text)[1:]:
         end = _END.search(part)
@@ -65,7 +76,7 @@ def _read_told(text: str, relations: tuple[Relation, ...], team: tuple[AgentId, 
                 fact = parse_fact(written_names(statement.strip(), schema.kinds))
             except ParseError:
                 continue
-            if _can_be_told(fact, schema, team):
+            if _can_be_told(fact, schema, team, roles):
                 facts[fact] = None
     return tuple(facts)
 
@@ -75,11 +86,11 @@ def _schema(relations: tuple[Relation, ...]) -> Schema:
     return Schema(relations)
 
 
-def _can_be_told(fact: Fact, schema: Schema, team: Collection[AgentId]) -> bool:
+def _can_be_told(fact: Fact, schema: Schema, team: Collection[AgentId], roles: Collection[Role] = OF_AGENTS) -> bool:
     relation = schema.of(fact)
     if relation is None or not schema.statable(fact):
         return False
-    return isinstance(fact.subject, Entity) or (fact.subject in team and relation.role in _OF_AGENTS)
+    return isinstance(fact.subject, Entity) or (fact.subject in team and relation.role in roles)
 
 
 def read_fact(text: str, domain: Domain, team: Collection[AgentId] = ()) -> Fact:
@@ -118,7 +129,7 @@ def list_predicates(domain: Domain, subject: Entity | AgentId | None = None) -> 
     kind = subject.kind if isinstance(subject, Entity) else None if subject is None else "agent"
     values: dict[str, dict[str, None]] = {}
     for relation in domain.relations:
-        hidden = relation.role not in _OF_AGENTS if relation.subject == "agent" else relation.role in _MAPPED
+        hidden = relation.role not in OF_AGENTS if relation.subject == "agent" else relation.role in _MAPPED
         if not hidden and kind in (None, relation.subject) and relation.values != ("agent",):
             values.setdefault(relation.predicate, {}).update(dict.fromkeys(relation.values))
     return {
@@ -127,16 +138,30 @@ def list_predicates(domain: Domain, subject: Entity | AgentId | None = None) -> 
     }
 
 
-def believed(view: View, domain: Domain, lines: Iterable[Line], team: Iterable[AgentId] = ()) -> Facts:
+def believed(
+    view: View,
+    domain: Domain,
+    lines: Iterable[Line],
+    team: Iterable[AgentId] = (),
+    roles: tuple[Role, ...] = OF_AGENTS,
+) -> Facts:
     """Return what an agent has seen and, of what it has not seen since, what others told.
 
     A message may say anything. What the rules of the world cannot state is passed over, and so are things of which
     the rules can make nothing: a place in a wall, a number too large. That a place was searched stands beside what the
     agent has seen of it. A thing has one place: it is not where the agent has looked since, nor where it lay before
-    somebody took it. Of agents of the team other than itself it believes what was told of them too.
+    somebody took it. Of agents of the team other than itself it believes what was told of them too: what lies in their
+    hands, where that can be told, lies nowhere else, and whoever tells of itself tells of all that it holds.
+
+    Args:
+        view: Of the agent.
+        domain: The rules of its world.
+        lines: What was said, oldest first.
+        team: Agents that facts may be about.
+        roles: Of the relations about agents of which messages can tell.
     """
     others = tuple(agent for agent in team if agent != view.agent)
-    news = _news(view, domain, _reports(view, domain, lines, others))
+    news = _news(view, domain, _reports(view, domain, lines, others, roles))
     if not news:
         return view.known
     merged = _merge(view, news)
@@ -150,14 +175,58 @@ def believed(view: View, domain: Domain, lines: Iterable[Line], team: Iterable[A
     return _merge(view, possible) if possible else view.known
 
 
-def _reports(view: View, domain: Domain, lines: Iterable[Line], team: Iterable[AgentId]) -> Reports:
+def _reports(
+    view: View, domain: Domain, lines: Iterable[Line], team: Iterable[AgentId], roles: tuple[Role, ...]
+) -> Reports:
     reports: dict[Aspect, tuple[int, tuple[Fact, ...]]] = {}
     for line in lines:
         about: dict[Aspect, list[Fact]] = {}
-        for fact in read_told(line.text, domain, team) if line.sender != view.agent else ():
+        for fact in read_told(line.text, domain, team, roles) if line.sender != view.agent else ():
             about.setdefault((fact.subject, _aspect(fact)), []).append(fact)
+        if "held" in roles:
+            about = _with_hands(about, line.sender, Vocabulary(domain.relations).held)
         reports |= {aspect: (line.step, tuple(facts)) for aspect, facts in about.items()}
-    return reports
+    return _without_let_go(reports, view) if "held" in roles else reports
+
+
+def _with_hands(about: Mapping[Aspect, list[Fact]], sender: AgentId, held: str) -> dict[Aspect, list[Fact]]:
+    """Return what a message tells, and what follows for hands: what is in one lies nowhere, what is not told is none.
+
+    Args:
+        about: What it tells.
+        sender: Whose message it is.
+        held: How the world writes that an agent holds a thing.
+    """
+    whole = dict(about)
+    if any(subject == sender for subject, _ in about):
+        whole.setdefault((sender, held), [])
+    in_hand = [fact.value for facts in about.values() for fact in facts if fact.predicate in IN_HAND]
+    for thing in in_hand:
+        if isinstance(thing, Entity):
+            whole.setdefault((thing, _AT_PLACE), [])
+    return whole
+
+
+def _without_let_go(reports: Reports, view: View) -> Reports:
+    """Return reports without things in hands that somebody told, or the agent saw, to lie somewhere since."""
+    lay = {about[0]: step for about, (step, facts) in reports.items() if about[1] == _AT_PLACE and facts}
+    in_sight = set(view.facts)
+    for fact in view.known:
+        if fact.predicate in WHERE and isinstance(fact.subject, Entity):
+            step = view.t if fact in in_sight else view.known.seen.get(fact, 0)
+            lay[fact.subject] = max(step, lay.get(fact.subject, 0))
+    return {
+        about: (
+            step,
+            tuple(fact for fact in facts if fact.predicate not in IN_HAND or lay.get(_thing(fact), 0) <= step),
+        )
+        for about, (step, facts) in reports.items()
+    }
+
+
+def _thing(fact: Fact) -> Entity | AgentId:
+    """Return what is in the hand that a fact is about."""
+    return fact.value if isinstance(fact.value, Entity) else fact.subject
 
 
 def _news(view: View, domain: Domain, reports: Reports) -> Reports:

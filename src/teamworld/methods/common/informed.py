@@ -1,0 +1,151 @@
+"""What an agent knows that stands in the shared record of its team, or reads it beside its own view.
+
+Its tasks are shown as they stand by what all know together. Of its options those are left out that the record makes
+pointless: what somebody else holds, what was brought already, places that somebody has looked through in vain.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any
+
+from teamworld.language import AgentId, Entity, Fact, Facts
+from teamworld.methods.common.knowledge import AgentKnowledge
+from teamworld.planning.allocation import pool_facts, team_goals
+from teamworld.planning.fetch import carrying_capacity, fetch_options, held_things, missing_things, wanted_kind
+from teamworld.planning.goals import filter_workable
+from teamworld.planning.vocabulary import Vocabulary
+from teamworld.worlds.contract import WAIT, Goal, Option, View
+
+#: What a line of a situation is about: an agent is named first.
+SUBJECT = re.compile(r"Teammates:|\w*")
+
+
+def text_parts(text: str) -> Sequence[str]:
+    """Return the lines of a text, each with those indented under it: they mean nothing without it."""
+    parts: list[str] = []
+    for line in text.splitlines():
+        if parts and line.startswith(("-", " ", "\t")):
+            parts[-1] += f"\n{line}"
+        else:
+            parts.append(line)
+    return parts
+
+
+@dataclass(frozen=True)
+class Informed(AgentKnowledge):
+    """An agent whose team shares what each knows."""
+
+    shared: Mapping[AgentId, View] = field(default_factory=dict)
+    """The views that the record is made of, its own among them."""
+
+    @cached_property
+    def together(self) -> Facts:
+        """What all know together."""
+        return pool_facts(self.shared)
+
+    @cached_property
+    def _goals(self) -> Sequence[Goal]:
+        together = {goal.id: goal for goal in self.domain.goals(self.together)}
+        stand = (together.get(name, goal) for name, goal in team_goals(self.shared.values()).items())
+        return [goal for goal in stand if goal.state == "open"]
+
+    @property
+    def goals(self) -> Sequence[Goal]:
+        """The open goals that somebody knows of, as they stand by what all know together."""
+        return self._goals
+
+    def describe_goal(self, goal: Goal) -> str:
+        """Return how a goal stands for it by what all know together, in a line."""
+        return self.domain.describe_goal(goal, self.agent, self.together)
+
+    @property
+    def situation(self) -> str:
+        """Where it is and what it perceives and remembers; nothing of teammates of whom the record alone tells."""
+        known = {fact.subject for fact in self.view.known}
+        unknown = {agent for agent in self.shared if agent not in known}
+        if self.scene is not None or not unknown:
+            return super().situation
+        return "\n".join(
+            part for part in text_parts(super().situation) if (SUBJECT.findall(part) or [""])[0] not in unknown
+        )
+
+    @cached_property
+    def _useful(self) -> Sequence[Option]:
+        useless = self._useless
+        return [
+            option
+            for option in super().options
+            if option.action in (self.doing, WAIT) or not useless.intersection(option.action.args[:1])
+        ]
+
+    @property
+    def options(self) -> Sequence[Option]:
+        """What makes sense now, without what the record makes pointless."""
+        return self._useful
+
+    @cached_property
+    def _useless(self) -> frozenset[object]:
+        """Things and places that no action of it is of use to: held by others, brought, or looked through in vain."""
+        words, facts = Vocabulary(self.domain.relations), self.together
+        if not words.held:
+            return frozenset()
+        hands = Counter(fact.value for fact in facts.about(words.held) if fact.subject != self.agent)
+        need: dict[object, int] = {goal.thing: goal.quorum for goal in self._goals}
+        held = {thing for thing, count in hands.items() if count >= need.get(thing, 1)}
+        wanted = {fact.subject: fact.value for fact in self._placed(words) if self._is_wanted(fact.subject)}
+        targets = {goal.thing for goal in self._goals}
+        brought = {thing for thing, place in wanted.items() if place in targets}
+        shut = {fact.subject for fact in facts.about(words.access) if fact.value == words.closed}
+        places = {place for thing, place in wanted.items() if thing not in brought} | targets | shut
+        places |= {facts.value(place, words.room) for place in places if isinstance(place, Entity)}
+        seen = ((words.search, words.seen), (words.access, words.opened))
+        looked = {fact.subject for word, value in seen if word for fact in facts.about(word) if fact.value == value}
+        return frozenset(held | brought | (looked - places))
+
+    def _placed(self, words: Vocabulary) -> Iterator[Fact]:
+        """Yield where things are, the room before what is in it."""
+        for predicate in filter(None, (words.room, words.surface, words.container)):
+            yield from self.together.about(predicate)
+
+    def _is_wanted(self, thing: object) -> bool:
+        return isinstance(thing, Entity) and any(thing.kind == wanted_kind(goal) for goal in self._goals)
+
+
+def inform(me: AgentKnowledge, views: Mapping[AgentId, View]) -> AgentKnowledge:
+    """Return what an agent knows beside the record of some views; as it is where all know the same anyway."""
+    return me if me.spec.memory == "team" or len(views) < 2 else Informed(**_own(me), shared=views)
+
+
+def alone(me: AgentKnowledge) -> AgentKnowledge:
+    """Return what an agent knows without the record."""
+    return AgentKnowledge(**_own(me)) if isinstance(me, Informed) else me
+
+
+def _own(me: AgentKnowledge) -> dict[str, Any]:
+    return {part.name: getattr(me, part.name) for part in fields(AgentKnowledge)}
+
+
+def has_hand(me: AgentKnowledge) -> bool:
+    """Return whether an agent can take another thing."""
+    words = Vocabulary(me.domain.relations)
+    return not words.held or len(held_things(me.agent, me.view.known, words.held)) < words.hands
+
+
+def rank_options(me: AgentKnowledge, options: Collection[Option]) -> list[Option]:
+    """Return options by what they are expected to get or to find a step, most first, then the nearest.
+
+    Only worlds in which agents fetch with several hands tell what a look may find; elsewhere the order stays.
+    """
+    if carrying_capacity(me.domain) < 2:
+        return list(options)
+    facts = me.together if isinstance(me, Informed) else me.view.known
+    goals = filter_workable(me.goals, me.kind)
+    wanted = missing_things(goals, facts, {})
+    targets = {goal.thing for goal in goals if goal.thing is not None}
+    rates = {worth.option: worth.rate for worth in fetch_options(me.agent, me.domain, facts, options, wanted, targets)}
+    return sorted(options, key=lambda option: (-rates.get(option, 0.0), option.steps))

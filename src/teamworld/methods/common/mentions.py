@@ -1,0 +1,25 @@
+"""What a text names that still matters: open goals, the things that they are about, things of a kind that they want."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from teamworld.language import plain, plain_names
+from teamworld.planning.fetch import wanted_kind
+from teamworld.worlds.contract import Goal
+
+
+def names_open(text: str, goals: Iterable[Goal]) -> bool:
+    """Return whether a text names something of a goal that is open.
+
+    Args:
+        text: In any words, with names of things plain or exact.
+        goals: As the reader knows them.
+    """
+    patterns: list[str] = []
+    for goal in (goal for goal in goals if goal.state == "open"):
+        kind = wanted_kind(goal)
+        names = (goal.id, plain(goal.thing) if goal.thing is not None else "")
+        patterns += [*map(re.escape, filter(None, names)), *([rf"{re.escape(kind)}_\d+"] if kind is not None else [])]
+    return bool(patterns) and re.search(rf"(?<!\w)(?:{'|'.join(patterns)})(?!\w)", plain_names(text)) is not None

@@ -1,0 +1,266 @@
+"""Transport in words: mission, rules of the instance, how a goal stands, and the situation of an agent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from operator import attrgetter
+from typing import Final
+
+from teamworld.language import AgentId, Cell, Entity, Facts, plain
+from teamworld.worlds.base.ages import Ages, ago
+from teamworld.worlds.base.words import count, listed
+from teamworld.worlds.contract import Goal
+from teamworld.worlds.transport.beliefs import DENSITIES, GLANCE, UNLIKELY, TransportBeliefs
+from teamworld.worlds.transport.goals import Wanted, Wants
+from teamworld.worlds.transport.observe import BED, Known
+from teamworld.worlds.transport.physics import BED_RANGE, DROP_FRAMES, GRASP_RANGE, TURN, TURN_FRAMES
+from teamworld.worlds.transport.sight import FARTHEST, Eyes
+from teamworld.worlds.transport.skills import BED_NEAR, FETCH_NEAR, MIDDLE_NEAR, PULSE, SEARCH_STEPS, TURNS
+from teamworld.worlds.transport.state import CAPACITY, Rules
+from teamworld.worlds.transport.walking_times import DETOUR, FRAMES_PER_METRE, GRASP_FRAMES
+
+#: Share of a room from which on it counts as explored, and in part, as rules say it.
+_WHOLE, _PART = "90 %", "10 %"
+
+
+# The mission and the rules: known to all from the start.
+
+
+def tell_task(wants: Wants, horizon: int) -> str:
+    """Return the mission and what counts."""
+    things = listed([count(wanted.number, wanted.kind) for wanted in wants.wanted])
+    whole = sum(wanted.number for wanted in wants.wanted)
+    return (
+        f"Bring {things} to {plain(BED)} within {horizon} steps, and as soon as you can. Each of the {whole} counts 1 "
+        f"point, at once and for good, when it comes within {BED_RANGE:g} m of the bed in the bedroom: lying, in hands "
+        "or in a container. Containers help to carry; they count nothing. The episode ends when all are delivered."
+    )
+
+
+def tell_rules(wants: Wants, rules: Rules, eyes: Eyes, beliefs: TransportBeliefs) -> str:
+    """Return how this instance works; all that the built-in rules estimate and expect by."""
+    names = wants.names
+    team = len(names.team) > 1
+    steal = " It can be taken out of another agent's hands." if rules.can_steal else ""
+    spill = f"; with probability {rules.put_failure:g} it falls beside it" if rules.put_failure else ""
+    parts = [
+        "Time counts in steps, which are frames of the simulator. A turn by "
+        f"{TURN:g} degrees takes {TURN_FRAMES}, a move forward of up to 0.44 m 2 to 9: a walk gets stuck at furniture "
+        "and goes on in bits. An action lasts until it is done or fails, unless you start another one; after a failed "
+        "one comes the next of your plan, if any.",
+        f"You have two hands, for one target or container each. Fetching grasps from up to {GRASP_RANGE:g} m and at "
+        f"any height.{steal} Putting a target into the container in your other hand takes {rules.put_frames} "
+        f"steps{spill}. A container takes {CAPACITY}. Dropping takes {DROP_FRAMES} steps a hand; what is in a "
+        f"container stays in it. Deliver drops at {BED_NEAR:g} m from the bed.",
+        _tell_sight(eyes, team),
+    ]
+    if team:
+        parts.append("Agents are in one another's way, so doors can be blocked. The one who grasps first has a thing.")
+    return "\n".join((" ".join(parts), _tell_ways(wants), *_tell_places(wants, beliefs)))
+
+
+def _tell_sight(eyes: Eyes, team: bool) -> str:
+    others = ", teammates with what they hold" if team else ""
+    noise = f" In each look a thing in sight goes unnoticed with probability {eyes.miss:g}." if eyes.miss > 0 else ""
+    moved = (
+        " What you saw earlier may have been moved since. You act only on what you saw yourself, not on what was told."
+        if team
+        else ""
+    )
+    far = f"up to {eyes.thing_range:g} m" if eyes.thing_range < FARTHEST else f"up to {FARTHEST:g} m, small ones less"
+    return (
+        "You see what is ahead of you within 45 degrees to either side and is not hidden by walls or furniture: "
+        f"things {far}{others}. You look after every move, turn and grasp of anybody; floor nearer than 1.35 m is "
+        f"below your picture. explore makes {TURNS} turns within {MIDDLE_NEAR:g} m of the middle of a room, or where "
+        f"you get stuck. A room counts as explored after that, or once {_WHOLE} of it was seen, and as explored in "
+        f"part from {_PART} on or once you have been there; shares seen are told in steps of 10 %. Coming into a room "
+        f"shows what is there with probability {GLANCE:g}, exploring it all.{noise}{moved}"
+    )
+
+
+def _tell_ways(wants: Wants) -> str:
+    middles = ", ".join(f"{plain(room)} {_spot(middle)}" for room, middle in wants.names.rooms.items())
+    return (
+        f"Places are (x, z) in centimetres; middles of the rooms: {middles}. A place in a corridor belongs to the "
+        f"nearest room. A walk is estimated as the straight line, less {FETCH_NEAR:g} m for a thing, {BED_NEAR:g} m "
+        f"for the bed, {MIDDLE_NEAR:g} m to explore and half a room's width to go there, times {DETOUR:g} for detours, "
+        f"at {FRAMES_PER_METRE} steps a metre; a grasp is {GRASP_FRAMES} more, looking around {TURNS * TURN_FRAMES}, a "
+        f"search {SEARCH_STEPS * TURN_FRAMES}, a wait {PULSE} at most. Who does something else than waiting is asked "
+        "again when it ends."
+    )
+
+
+def _tell_places(wants: Wants, beliefs: TransportBeliefs) -> Iterator[str]:
+    """Yield where things tend to be: what ``beliefs`` weighs places by."""
+    names = wants.names
+    kinds = {*(wanted.kind for wanted in wants.wanted), *names.container_kinds}
+    lines = []
+    for group, by_room in DENSITIES:
+        own = [kind for kind in group if kind in kinds]
+        if own:
+            lines.append(f"{', '.join(own)}: {', '.join(f'{room} {weight:g}' for room, weight in by_room.items())}")
+    areas = ", ".join(f"{plain(room)} {area:.0f}" for room, area in beliefs.areas.items())
+    yield (
+        f"How densely things lie at the start in rooms of a kind, against each other: {'; '.join(lines)}; elsewhere "
+        f"{UNLIKELY:g}. A room weighs its density times its square metres ({areas}) times its unseen share, explored "
+        "rooms nothing unless all are explored. Bedrooms have nothing but the bed. "
+        f"The bed is in {listed([*map(plain, names.bedrooms)])}. There are more things in the house that are of no use."
+    )
+
+
+# How a goal stands.
+
+
+def tell_goal(
+    goal: Goal,
+    wanted: Wanted,
+    known: Known,
+    agent: AgentId,
+    wants: Wants,
+    ways: Callable[[Entity], tuple[int, int | None]],
+) -> str:
+    """Return how a goal stands for an agent, in a line.
+
+    Args:
+        goal: The goal as it stands.
+        wanted: What is wanted.
+        known: What is known.
+        agent: For whom.
+        wants: All that is wanted.
+        ways: Returns for a target the estimated steps until the agent holds it, and from there until it is delivered,
+            None where the bed was not found yet.
+    """
+    if goal.state == "done":
+        return "done"
+    use = f", {goal.capacity} are of use" if goal.capacity > 1 else ""
+    parts = [f"{count(goal.units, f'more {wanted.kind}')} to {plain(BED)}; one agent is enough{use}"]
+    for who in known.hands:
+        own = [thing for thing in known.load(who) if wants.goal_of(thing) == goal.id]
+        if own:
+            verb = "you carry" if who == agent else f"{who} carried" if who in known.last else f"{who} carries"
+            parts.append(f"{verb} {listed([*map(plain, own)])}{' when last seen' if who in known.last else ''}")
+    for thing, serves in wants.lying(known).items():
+        if serves == goal.id:
+            take, bring = ways(thing)
+            then = "" if bring is None else f", then {bring} to deliver it"
+            parts.append(f"{plain(thing)} in {plain(known.room[thing])}: about {count(take, 'step')} to take it{then}")
+    stored = [t for t, box in known.inside.items() if wants.goal_of(t) == goal.id and box in known.room]
+    parts += [f"{plain(t)} in {plain(known.inside[t])}" for t in stored if t not in known.delivered]
+    hidden = wants.unfound(known).get(goal.id, 0)
+    if hidden:
+        parts.append(f"{hidden} still to be found")
+    return "; ".join(parts)
+
+
+# The situation.
+
+
+def describe(
+    agent: AgentId, t: int, facts: Facts, known: Known, wants: Wants, walk: Callable[[Entity], int]
+) -> Iterator[str]:
+    """Yield the lines of a situation in words.
+
+    Args:
+        agent: Whose situation it is.
+        t: Steps gone.
+        facts: What the agent knows, with the step of last sight of what it does not perceive now.
+        known: The same in the form of rules.
+        wants: What is to be delivered.
+        walk: Returns the estimated steps until the agent is in a room, or has something in reach.
+    """
+    scene = _Scene(agent, t, facts, known, wants, walk)
+    yield f"You are {agent}{scene.where(agent)}. {scene.held(agent)}."
+    yield "After each place: the estimated steps of your walk there."
+    for room in known.rooms:
+        yield from scene.room(room)
+    if rest := [entity for entity in scene.entities if scene.room_of(entity) not in known.rooms]:
+        yield f"Room not known: {', '.join(map(scene.entity, rest))}."
+    if BED not in known.room:
+        yield f"{plain(BED)}: not found yet."
+    for teammate in wants.names.team:
+        if teammate != agent:
+            yield scene.teammate(teammate)
+
+
+class _Scene:
+    """The words for what an agent knows, see ``describe``."""
+
+    def __init__(
+        self, agent: AgentId, t: int, facts: Facts, known: Known, wants: Wants, walk: Callable[[Entity], int]
+    ) -> None:
+        self._agent, self._known, self._wants, self._walk = agent, known, wants, walk
+        self._ages = Ages(facts, t)
+        held = {thing for things in known.hands.values() for thing in things}
+        subjects = {*known.room, *(thing for thing, box in known.inside.items() if box not in held)} - held
+        self.entities = sorted(subjects, key=attrgetter("id", "kind"))
+
+    def room_of(self, entity: Entity) -> Entity | None:
+        """Return the room that something lies in, as far as is known."""
+        return self._known.room.get(self._known.inside.get(entity, entity))
+
+    def where(self, who: AgentId) -> str:
+        """Return where an agent is, as far as is known."""
+        room, point = self._known.at.get(who), self._known.points.get(who)
+        at = "" if point is None else f" at {_spot(point)}"
+        return f"{at}{'' if room is None else f' in {plain(room)}'}" or " in a place unknown"
+
+    def held(self, who: AgentId) -> str:
+        """Return what an agent holds, with what is in it."""
+        things = self._known.hands.get(who, ())
+        return f"{'You hold' if who == self._agent else 'Holds'} {self._list(things) or 'nothing'}"
+
+    def _list(self, things: tuple[Entity, ...]) -> str:
+        return listed([self._with_contents(thing) for thing in things])
+
+    def _with_contents(self, thing: Entity) -> str:
+        if thing not in self._wants.names.containers:
+            return plain(thing)
+        contents = [*map(plain, self._known.contents(thing))]
+        return f"{plain(thing)} ({f'with {listed(contents)}' if contents else 'empty'})"
+
+    def teammate(self, who: AgentId) -> str:
+        """Return what is known of a teammate, with its age."""
+        if who not in self._known.hands:
+            return f"{who}: you do not know where."
+        age, held = self._ages.of(who, "AT", "POSITION"), self._list(self._known.hands[who]) or "nothing"
+        if not age:
+            return f"{who}:{self.where(who)}, holding {held}."
+        return f"{who}, seen {ago(age)}:{self.where(who)}; held {held} then."
+
+    def room(self, room: Entity) -> Iterator[str]:
+        """Yield what is known of a room: how well it was looked at, what is there."""
+        known = self._known
+        explored = {"all": "explored", "part": "explored in part"}.get(known.explored.get(room, ""), "not explored")
+        share = f", {known.shares[room]} % seen" if known.shares.get(room) and explored != "explored" else ""
+        here = known.at.get(self._agent) == room
+        way = "you are here" if here else count(self._walk(room), "step")
+        yield f"{plain(room)} ({way}): {explored}{share}."
+        inside = [entity for entity in self.entities if self.room_of(entity) == room]
+        for words, is_own in _GROUPS.items():
+            entities = [entity for entity in inside if is_own(entity, known, self._wants)]
+            if entities:
+                yield f"- {words}: {', '.join(map(self.entity, entities))}."
+
+    def entity(self, entity: Entity) -> str:
+        """Return what is known of something: where it lies, steps to it, its age."""
+        known = self._known
+        if entity in known.inside:
+            return f"{plain(entity)} in {plain(known.inside[entity])}"
+        at = f" {_spot(known.points[entity])}" if entity in known.points else ""
+        age = self._ages.of(entity, "IN", "POSITION")
+        seen = f" (seen {ago(age)})" if age else ""
+        return f"{self._with_contents(entity)}{at} {self._walk(entity)}{seen}"
+
+
+_Test = Callable[[Entity, Known, Wants], bool]
+#: What there is in a room, in groups.
+_GROUPS: Final[Mapping[str, _Test]] = {
+    "where things go": lambda entity, _known, _wants: entity == BED,
+    "delivered": lambda entity, known, _wants: entity in known.delivered,
+    "targets": lambda entity, known, wants: entity in wants.names.targets and entity not in known.delivered,
+    "containers": lambda entity, known, wants: entity in wants.names.containers and entity not in known.delivered,
+}
+
+
+def _spot(point: Cell) -> str:
+    return f"({point[0]}, {point[1]})"

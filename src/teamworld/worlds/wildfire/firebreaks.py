@@ -93,7 +93,7 @@ class Firebreak(NamedTuple):
 def firebreak(mission: Mission, state: SymbolicState, fire: int) -> Firebreak | None:
     """Return the best rectangle round a fire.
 
-    None where nobody knows where it is, nobody can cut, nothing burns, or it is enclosed.
+    None where nobody knows where it is, nobody can cut, it is out, enclosed or part of another, or no ring is worth it.
     """
     return state.derived(("firebreak", fire), lambda: _best_firebreak(mission, state, fire))
 
@@ -109,7 +109,7 @@ def enclosed_ground(mission: Mission, state: SymbolicState, fire: int) -> frozen
 def fire_extent(mission: Mission, state: SymbolicState, fire: int) -> Rectangle | None:
     """Return where a fire may burn by now: where it was seen burning, grown a cell in each fire step since then."""
     front = state.fires[fire]
-    if front.out or state.ground is None:
+    if front.out or front.part_of is not None or state.ground is None:
         return None
     boxes = list(_grown(mission, state.ground, front))
     if not boxes:
@@ -155,6 +155,8 @@ def _best_firebreak(mission: Mission, state: SymbolicState, fire: int) -> Firebr
     best = int(np.argmin(worth))
     ring = Rectangle(*map(int, sides[:, best]))
     cells = _outline(ring, mission.size)
+    if not cells:  # the best is to let it run to the edges of the map
+        return None
     uncut = tuple(cell for cell in cells if _may_hold_trees(ground.code(cell)))
     deadline = None if np.isinf(left[best]) else ground.t + int(left[best])
     return Firebreak(ring, cells, uncut, float(needs[best]), deadline, bool(left[best] >= needs[best]))
@@ -203,12 +205,12 @@ class _Survey:
         x0, y0, x1, y1 = np.clip(sides, 0, last)
         left, top = int(x0.min()), int(y0.min())
         part = slice(top, int(y1.max()) + 1), slice(left, int(x1.max()) + 1)
-        trees, cells, never = _work(mission, ground.codes, part)
+        tenths, cells, never = _work(mission, ground.codes, part)
         x0, x1, y0, y1 = x0 - left, x1 - left, y0 - top, y1 - top
         on_map = (sides >= 0) & (sides <= last)
         low, high = y0 + on_map[1], y1 - on_map[3]  # a corner belongs to the row
         sums = []
-        for values in (trees, cells, never):
+        for values in (tenths, cells, never):
             rows, columns = (np.pad(np.cumsum(array, axis=1), ((0, 0), (1, 0))) for array in (values, values.T))
             side_sums = (
                 columns[x0, high + 1] - columns[x0, low], rows[y0, x1 + 1] - rows[y0, x0],
@@ -217,33 +219,35 @@ class _Survey:
             sums.append(np.where(on_map, np.stack(side_sums), 0.0))
         self.open = sums[1] + sums[2] > 0
         hard = _NEVER * sums[2].sum(axis=0)
-        self.trees, cells_left = sums[0].sum(axis=0), sums[1].sum(axis=0)
+        self.trees, cells_left = sums[0].sum(axis=0) / 10, sums[1].sum(axis=0)
         self.uncut = (cells_left + sums[2].sum(axis=0)) / (2 * (x1 - x0 + y1 - y0))
         self.on_foot = self.trees + cells_left + hard
         self.driven = cells_left / CLEARING + CORNER * self.open.sum(axis=0) + hard
-        whole = np.zeros((trees.shape[0] + 1, trees.shape[1] + 1))
-        whole[1:, 1:] = trees.cumsum(axis=0).cumsum(axis=1)
-        self.inside = whole[y1 + 1, x1 + 1] - whole[y0, x1 + 1] - whole[y1 + 1, x0] + whole[y0, x0]
+        whole = np.zeros((tenths.shape[0] + 1, tenths.shape[1] + 1))
+        whole[1:, 1:] = tenths.cumsum(axis=0).cumsum(axis=1)
+        self.inside = (whole[y1 + 1, x1 + 1] - whole[y0, x1 + 1] - whole[y1 + 1, x0] + whole[y0, x0]) / 10
 
 
 def _work(
     mission: Mission, codes: npt.NDArray[np.uint8], part: tuple[slice, slice]
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return of a part of the map, indexed [y, x]: trees, cells that hold some, and cells where no ring can be closed.
+    """Return tenths of trees, cells that hold some and cells where no ring can be closed; of a part of the map, [y, x].
 
-    These are buildings and the bare ground beside them, which burn and cannot be cut, and what holds trees where it
-    burns or, for walkers who shun it, beside what burns or smoulders.
+    Tenths are whole numbers: sums are exact, and equal rings are equal on every machine. No ring can be closed on
+    buildings and the bare ground beside them, which burn and cannot be cut, nor on what holds trees where it burns or,
+    for walkers who shun it, beside what burns or smoulders.
     """
     seen = codes[part]
     wooded = (seen > agents.DRY) & (seen < agents.SEEN_IGNITED)
     unseen = seen == agents.UNSEEN
-    trees = np.where(wooded, seen.astype(np.float64) - agents.DRY, np.where(unseen, USUAL_TREES, 0.0))
+    known = 10.0 * (seen.astype(np.float64) - agents.DRY)
+    tenths = np.where(wooded, known, np.where(unseen, round(10 * USUAL_TREES), 0.0))
     cells = (wooded | unseen).astype(np.float64)
     burning = (seen == agents.SEEN_IGNITED) | (seen == agents.SEEN_ON_FIRE)
     hot = _widened(burning | (seen == agents.SEEN_EXTINGUISHING), 1) if mission.careful else burning
     built = _widened(seen == agents.SEEN_BUILDING, NEAR_BUILDING) & ~wooded
     never = burning | (hot & wooded) | (built & (seen != agents.SEEN_WATER))
-    return trees, cells, never.astype(np.float64)
+    return tenths, cells, never.astype(np.float64)
 
 
 def _widened(mask: npt.NDArray[np.bool_], far: int) -> npt.NDArray[np.bool_]:

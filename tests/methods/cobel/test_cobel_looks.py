@@ -35,7 +35,7 @@ def test_far_ground_is_walked_to_however_few_areas_are_left(unseen: tuple[Cell, 
 
 
 def test_a_way_that_ends_before_the_ground_comes_before_a_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("teamworld.worlds.cube.candidate_plans.LEGS", 1)
+    monkeypatch.setattr("teamworld.worlds.cube.exploration.LEGS", 1)
     look = best(SEARCH, ground((12, 0)))
     assert look.chance == 0
     assert look.actions[0].verb == "move"

@@ -60,7 +60,7 @@ def describe_rules(layout: Layout, options: CubeOptions) -> str:
             f"touching it ahead move 1 cell if as many agents push as they weigh together{others} and no wall or agent "
             f"is in front of one; extra pushers do not help. A block that touches column {side - 1} is delivered and "
             "vanishes.",
-            f"{_describe_sight(options.view_radius)} Estimates take agents as they stand, and enough push.",
+            f"{_describe_sight(options.view_radius)} Estimated steps assume enough push, and agents where they stand.",
         )
     )
 

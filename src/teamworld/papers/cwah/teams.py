@@ -187,7 +187,7 @@ def team_episode(level: str, measured: EpisodeMetrics, counted_tokens: float | N
 
 
 def count_tokens(calls: Iterable[CallRow], kinds: Collection[str]) -> float | None:
-    """Return the completion tokens of calls for some kinds of questions; None without any, or if one was not counted."""
+    """Return the completion tokens of calls for some kinds of questions; None where none has a count."""
     made = [call.output_tokens for call in calls if call.purpose in kinds]
     known = [tokens for tokens in made if tokens is not None]
     return float(sum(known)) if made and len(known) == len(made) else None

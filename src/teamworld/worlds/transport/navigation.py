@@ -49,7 +49,7 @@ BEHIND: Final = 3
 
 _CELLS: Final = CHART[0] * CHART[1]
 _HEAP: Final = 4 * _CELLS  # each cell is added once from each side at most
-_SHIFT, _BITS, _MOST = 16, 0xFFFF, 1 << 30
+_SHIFT, _CELL_BITS, _MOST = 16, 0xFFFF, 1 << 40
 _SIDES: Final = ((-1, 0), (1, 0), (0, -1), (0, 1))
 
 
@@ -66,8 +66,7 @@ class Way(NamedTuple):
     came: I32
     """(28800,): the cell before each, by the last search."""
     heap: I64
-    """(H,): cells to be visited in a search, as one number each: what a way by them costs at least, how far they are
-    from the straight line, their number."""
+    """(H,): cells to be visited in a search: what a way by them costs at least, times 65536, and their number."""
 
 
 #: Places in ``Way.marks``.
@@ -185,20 +184,16 @@ def _has_wall_between(chart: U8, first: int, other: int) -> bool:
 
 @part
 def _find_way(way: Way, chart: U8, near: U8, start: int, goal: int, obstacle: int) -> None:
-    """Look for the cheapest way between cells that share a side: A* by the cells that are left at least.
-
-    Of equal ways it finds one along the straight line: an agent that walks to a cell ahead on it cuts the corners.
-    """
+    """Look for the cheapest way between cells that share a side: A* by the cells that are left at least."""
     cost, came, heap, marks, rows = way.cost, way.came, way.heap, way.marks, CHART[1]
     goal_i, goal_j = goal // rows, goal % rows
-    line_i, line_j = start // rows - goal_i, start % rows - goal_j
     cost[:] = _MOST
     cost[start], came[start] = 0, -1
     size = _push(heap, 0, start)
     while size > 0:
         entry = heap[0]
         size = _pop(heap, size)
-        cell, dues = entry & _BITS, entry >> (2 * _SHIFT)
+        cell, dues = entry & _CELL_BITS, entry >> _SHIFT
         if cell == goal:
             break
         i, j = cell // rows, cell % rows
@@ -212,8 +207,7 @@ def _find_way(way: Way, chart: U8, near: U8, start: int, goal: int, obstacle: in
                 if price < cost[other]:
                     cost[other], came[other] = price, cell
                     least = price + COSTS[CLEAR] * (abs(to_i - goal_i) + abs(to_j - goal_j))
-                    aside = abs((to_i - goal_i) * line_j - (to_j - goal_j) * line_i)
-                    size = _push(heap, size, (((least << _SHIFT) | min(aside, _BITS)) << _SHIFT) | other)
+                    size = _push(heap, size, (least << _SHIFT) | other)
     _follow_back(way, goal)
 
 

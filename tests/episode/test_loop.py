@@ -198,7 +198,7 @@ def test_when_nobody_is_left_the_world_goes_on_to_its_end_and_nobody_is_asked(tm
         return ()
 
     events = play(tmp_path, world, Scripted(decide, watch))
-    assert of(events, EpisodeEnd)[0].reason == "horizon"
+    assert of(events, EpisodeEnd)[0].reason == "lost"
     assert [event.step for event in of(events, StepDone)] == list(range(6))
     assert max(asked) < 2
     assert world.orders[2:] == [{}] * 4

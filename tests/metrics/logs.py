@@ -80,11 +80,12 @@ def log(
     team: Sequence[str] = ("a", "b"),
     reason: Reason = "horizon",
     horizon: int = 100,
+    searches: tuple[str, ...] = (),
     **of_goals: Any,
 ) -> list[Event]:
     """Return a finished log: the events of each step, in order; goals by id with their quorum."""
     infos = [goal_info(goal, k, **of_goals) for goal, k in ({"g": 2} if goals is None else goals).items()]
-    start = episode_start(infos, team, horizon=horizon)
+    start = episode_start(infos, team, horizon=horizon, searches=searches)
     events: list[Event] = [start, DrawingState(state={})]
     for step, happening in enumerate(steps):
         done = StepDone(ticks=1, score={})

@@ -116,7 +116,7 @@ def over_staffed(log: Log) -> Pair:
 
 
 def coherence(log: Log) -> Pair:
-    quorum = {goal.id: goal.quorum for goal in first(log).goals}
+    quorum = {goal.id: (goal.quorum, max(goal.quorum, goal.places)) for goal in first(log).goals}
     news: dict[int, list[PlanStart | PlanEnd]] = {}
     for event in log:
         if isinstance(event, PlanStart | PlanEnd):
@@ -131,10 +131,73 @@ def coherence(log: Log) -> Pair:
         if not active:
             continue
         bound = [aims.get(agent) for agent in active]
-        staffed = sum(min(bound.count(goal), k) for goal, k in quorum.items() if bound.count(goal) >= k)
+        staffed = sum(min(bound.count(goal), use) for goal, (k, use) in quorum.items() if bound.count(goal) >= k)
         total += length[step] * staffed / len(active)
         whole += length[step]
     return total, whole
+
+
+def carried_out(log: Log) -> Pair:
+    endings = of(log, PlanEnd)
+    return len([end for end in endings if end.status == "success" or end.cause == "goal_open"]), len(endings)
+
+
+def twice_the_work(log: Log) -> Pair:
+    """Return the ticks under plans for goals that others have done, or that have enough agents without this one."""
+    length, there = ticks(log), at(log)
+    done = {change.goal: change.step for change in of(log, GoalChange) if change.event == "done"}
+    use = {goal.id: max(goal.quorum, goal.places) for goal in first(log).goals}
+    quorum = {plan.plan: plan.quorum for plan in of(log, PlanStart)}
+    advances = [
+        (act.plan, change.step)
+        for change in of(log, GoalChange)
+        if change.event == "done" or change.delta > 0
+        for agent in change.participants
+        if (act := there.get((change.step, agent))) is not None and act.goal == change.goal
+    ]
+    rows = 0
+    for act in acts(log):
+        if act.goal is None or act.plan is None:
+            continue
+        own = [step for plan, step in advances if plan == act.plan]
+        if act.step > done.get(act.goal, steps(log)):
+            rows += length[act.step] * (not own)
+            continue
+        held = _held_during(log, act)
+        mine = held.pop(act.agent, None)
+        others = len([seq for seq in held.values() if mine is None or seq < mine])
+        is_spare = quorum[act.plan] > 0 and others >= max(quorum[act.plan], use.get(act.goal, 0))
+        rows += length[act.step] * (is_spare and act.step > max(own, default=-1))
+    return rows, sum(length[act.step] for act in acts(log))
+
+
+def _held_during(log: Log, act: ActionStep) -> dict[str, int]:
+    """Return who is committed to an action's goal in its step, with the number of the record that says so."""
+    held: dict[str, int] = {}
+    for event in log:
+        if isinstance(event, Commit | Release) and event.goal == act.goal and event.step <= act.step:
+            held.pop(event.agent, None)
+            if isinstance(event, Commit):
+                held[event.agent] = event.seq
+    return held
+
+
+def twice_the_search(log: Log) -> Pair:
+    length, there, verbs = ticks(log), at(log), first(log).searches or ()
+    looks = [act for act in acts(log) if act.verb in verbs and act.args]
+    again = 0
+    for act in looks:
+        began = {}
+        for agent in first(log).team:
+            step = act.step
+            while (other := there.get((step, agent))) is not None and other in looks and other.args[0] == act.args[0]:
+                began[agent] = step
+                step -= 1
+        mine = (began[act.agent], first(log).team.index(act.agent))
+        earlier = [agent for agent, step in began.items() if (step, first(log).team.index(agent)) < mine]
+        known = [other for other in looks if other.args[0] == act.args[0] and other.step < act.step]
+        again += length[act.step] * (bool(earlier) or any(other.status == "done" for other in known))
+    return again, sum(length[act.step] for act in looks)
 
 
 def _blocked(act: ActionStep) -> bool:
@@ -224,6 +287,9 @@ SHARES: Mapping[str, Callable[[Log], Pair]] = {
     "attempt_coverage": coverage,
     "assignment_conflict": over_staffed,
     "staffing_coherence": coherence,
+    "plan_success": carried_out,
+    "duplicate_work": twice_the_work,
+    "duplicate_search": twice_the_search,
     "spatial_conflict": spatial,
     "deadlock": deadlock,
     "position_oscillation": to_and_fro,

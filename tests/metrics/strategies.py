@@ -119,7 +119,7 @@ class Maker:
             given: dict[str, Any] = {"deadline": rng.choice((None, 5)), "losable": goal != GOALS[0], "label": "job"}
             exclusive = places <= quorum
             goals.append(goal_info(goal, quorum, weight, places=places, exclusive=exclusive, units=4, **given))
-        return episode_start(goals, self.team, schema=2, horizon=3 * self.steps + rng.randint(0, 3))
+        return episode_start(goals, self.team, schema=2, searches=("look",), horizon=3 * self.steps + rng.randint(0, 3))
 
     # ---- before the step
 
@@ -173,7 +173,11 @@ class Maker:
             if self.chance(0.3):
                 return  # the talk goes on in the next step
         elif running and self.chance(self.often["plan"] / 2):
-            self._end_plan(agent, self.rng.choice(("success", "failed", "failed", "superseded", "expired")), "why")
+            self._end_plan(
+                agent,
+                self.rng.choice(("success", "failed", "failed", "superseded", "expired")),
+                self.rng.choice(("why", "goal_open")),
+            )
         if stopped or agent not in self.running:
             self.write(StageEntered(agent=agent, stage="R"), StageEntered(agent=agent, stage="W"))
             if self.chance(self.often["plan"]):
@@ -213,7 +217,9 @@ class Maker:
 
     def _made(self, agent: str, running: PlanStart | None, **given: Any) -> ActionStep:
         goal, number = (None, None) if running is None else (running.goal, running.plan)
-        return act(agent, goal, verb=self.rng.choice(("work", "talk")), plan=number, **given)
+        verb = self.rng.choice(("work", "talk", "look"))
+        args = (self.rng.choice(("hall", "den")),) if verb == "look" else ()
+        return act(agent, goal, verb=verb, args=args, plan=number, **given)
 
     def _act(self, agent: str) -> ActionStep:
         rng = self.rng

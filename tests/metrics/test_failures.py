@@ -75,6 +75,11 @@ EARLIER = act("a", "g", plan=0, status="failed", reason="timeout")
 AFTER = [act("b", "g", plan=1, moved=True)]
 SPARE = [commit("a"), plan("b", 1, quorum=1)]
 TWO_GOALS = {"g": 1, "h": 1}
+AGAIN = "duplicate-search 1-6 b: 6 steps of searching hall, which another was searching or the team had searched"
+
+
+def look(agent: str, place: str = "hall", **given: Any) -> ActionStep:
+    return act(agent, verb="look", args=(place,), **given)
 
 
 def new_plan(number: int) -> list[Event]:
@@ -90,6 +95,7 @@ def winning(number: int) -> list[Any]:
 
 
 STALE = "stale-plan 2-2 a g: work() could not start (gone), 2 steps after its plan was made"
+ALONE = {"g": 1}
 DUPLICATE = "duplicate-work 0-5 b g: 6 steps under a plan for g, which takes 1 and had enough committed to it: a"
 QUICK: Steps = [[plan("a", 0)], new_plan(1), [], new_plan(2), [], new_plan(3)]
 PLANS = [
@@ -99,16 +105,24 @@ PLANS = [
     ("it failed of something else first", log([plan("a", 0), WORKS], [EARLIER], [REFUSED]), []),
     ("its agent had done the goal", log([plan("a", 0), WORKS], [change(), WORKS], [REFUSED]), ["no-stop 2-2 ab"]),
     ("another had done it", log([plan("a", 0), WORKS], [change("g", who="b")], [REFUSED]), [STALE, "no-stop 2-2 ab"]),
-    ("work that enough others do", log([*SPARE, *AFTER], *[AFTER] * 5), [DUPLICATE]),
-    ("five steps are not yet a failure", log([*SPARE, *AFTER], *[AFTER] * 4), []),
+    ("work that enough others do", log([*SPARE, *AFTER], *[AFTER] * 5, goals=ALONE), [DUPLICATE]),
+    ("there is a place for both", log([*SPARE, *AFTER], *[AFTER] * 5), []),
+    ("the one too many does it", log([*SPARE, *AFTER], *[AFTER] * 4, [*AFTER, change(who="b")], goals=ALONE), []),
+    ("five steps are not yet a failure", log([*SPARE, *AFTER], *[AFTER] * 4, goals=ALONE), []),
     ("it takes two", log([commit("a"), plan("b", 1, quorum=2), *AFTER], *[AFTER] * 5), []),
-    ("it was first", log([commit("b"), *SPARE, *AFTER], *[AFTER] * 5), []),
-    ("the other gave up", log([*SPARE, *AFTER], [release("a"), *AFTER], *[AFTER] * 4), []),
+    ("it was first", log([commit("b"), *SPARE, *AFTER], *[AFTER] * 5, goals=ALONE), []),
+    ("the other gave up", log([*SPARE, *AFTER], [release("a"), *AFTER], *[AFTER] * 4, goals=ALONE), []),
     (
         "work on what is done",
         log([plan("b", 1), change()], *[AFTER] * 6),
         ["duplicate-work 1-6 b g: 6 steps under a plan for g, which was done already", "no-stop 1-6 ab"],
     ),
+    ("what follows from its own doing", log([plan("b", 1), *AFTER, change(who="b")], *[AFTER] * 7), ["no-stop 1-7 ab"]),
+    ("one looks after the other has", log([look("a", status="done")], *[[look("b")]] * 6, searches=("look",)), [AGAIN]),
+    ("both look at once", log(*[[look("a"), look("b")]] * 6, searches=("look",)), [AGAIN.replace("1-6", "0-5")]),
+    ("each looks elsewhere", log(*[[look("a"), look("b", "den")]] * 6, searches=("look",)), []),
+    ("the first look broke off", log([look("a")], *[[look("b")]] * 6, searches=("look",)), []),
+    ("no world of searches", log([look("a", status="done")], *[[look("b")]] * 6), []),
     ("done in the end", log([plan("b", 1)], *[AFTER] * 6, [change()]), []),
     ("the step that did it is no waste", log([plan("b", 1), change(), *AFTER], *[AFTER] * 5), ["no-stop 1-5 ab"]),
     ("a plan for another goal", log([commit("a")], [plan("a", 0, "h")], goals=TWO_GOALS), ["broken-word 0-1 a g"]),
@@ -186,7 +200,7 @@ CONDUCT = [
     (
         "all are lost",
         log([*WALK, *(AgentLeft(agent=agent, why="burnt") for agent in "ab")], [], []),
-        ["quit-early 0-0 ab"],
+        ["team-lost 0-0 ab"],
     ),
     ("one is lost", log([*WALK, AgentLeft(agent="a", why="burnt")], [], []), []),
     ("out of time", log(WALK, WALK), []),

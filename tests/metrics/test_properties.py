@@ -86,7 +86,7 @@ def numbered(seed: int) -> Run:
     return billed(made(rng, goals=seed % 5, steps=steps) if seed % 2 else belief_log(rng, steps), rng)
 
 
-def some_runs(number: int = 60) -> Iterator[Run]:
+def some_runs(number: int = 120) -> Iterator[Run]:
     """Yield so many runs, always the same."""
     return map(numbered, range(number))
 
@@ -151,7 +151,14 @@ def test_an_empty_episode_has_counts_of_0_and_nothing_else() -> None:
 NEEDS: Mapping[tuple[type[Any], ...], set[str]] = {
     (ActionStep,): {
         *("work_share", "invalid_share", "blocked_share", "talk_share", "waiting_share", "move_share", "idle_share"),
-        *("invalid_action_rate", "duplicate_work", "staffing_coherence", "spatial_conflict", "position_oscillation"),
+        *(
+            "invalid_action_rate",
+            "duplicate_work",
+            "duplicate_search",
+            "staffing_coherence",
+            "spatial_conflict",
+            "position_oscillation",
+        ),
         *("replanning", "plan_oscillation"),
     },
     (AttemptMade,): {"joint_success", *UNMET, "warning_precision", "warning_recall", "warning_f1"},

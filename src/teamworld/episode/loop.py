@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -132,6 +132,8 @@ class Episode:
         while over is None:
             # The world ends the episode, not the last death: what happens when nobody is left counts for the team.
             over = self._advance(await self._choose_actions() if self._alive else {})
+        if over == "horizon" and not self._alive:
+            over = "lost"
         self._finish(over)
         return over
 
@@ -360,6 +362,7 @@ class Episode:
                 log_level=setting.log_level,
                 roster=tuple(map(str, entities)) if "entities" in self._method.requires else UNSET,
                 headline=_headline(spec.headline),
+                searches=_searches(self._world.domain.relations) or UNSET,
             )
         )
         self._show()
@@ -459,6 +462,13 @@ def _goal(goals: Sequence[Goal], wanted: GoalId | None) -> Goal | None:
 
 def _relation(relation: Relation) -> RelationInfo:
     return RelationInfo(predicate=relation.predicate, subject=relation.subject, values=relation.values)
+
+
+def _searches(relations: Iterable[Relation]) -> tuple[str, ...]:
+    """Return the verbs that look into rooms and containers; closing one (the second verb of ``access``) does not."""
+    kept = {"search": (0,), "access": (0, 2)}
+    verbs = (relation.verbs[at] for relation in relations if relation.verbs for at in kept.get(relation.role, ()))
+    return tuple(sorted(set(verbs) - {""}))
 
 
 def _info(goal: Goal) -> GoalInfo:

@@ -58,15 +58,14 @@ def plan_shares(table: EventTable) -> Sequence[Value]:
     """Return the shares of plans that can be carried out, that end well, and that come from a memory; revised plans.
 
     The first is of plans that parse and whose first action is legal, the second of ended plans; revised plans are those
-    of an agent in 100 steps.
+    of an agent in 100 steps. A plan ends well if its actions were all done, whether or not that did its goal.
     """
     plans, endings = table.all(PlanStart), table.all(PlanEnd)
     valid = sum(plan.parsed and plan.first_action_legal for plan in plans)
-    won = sum(ending.status == "success" for ending in endings)
     origins = Counter(plan.origin for plan in plans)
     return (
         share(valid, len(plans)),
-        share(won, len(endings)),
+        share(len(table.carried_out), len(endings)),
         share(100 * origins["revised"], len(table.acts.step)),
         share(origins["reused"], len(plans)),
     )
@@ -162,7 +161,7 @@ def assignment_conflict(table: EventTable) -> Value:
 
 @metric
 def staffing_coherence(table: EventTable) -> Value:
-    """Return the mean over ticks of the share of agents whose plans give a goal its full quorum."""
+    """Return the mean over ticks of the share of agents of use: whose plans are for a goal that gets its quorum."""
     there, goals = table.row != NOBODY, len(table.goals)
     aim = np.full(there.shape, NOBODY, np.int64)
     for plan in table.all(PlanStart):
@@ -171,7 +170,7 @@ def staffing_coherence(table: EventTable) -> Value:
         aim[plan.step : table.steps if ending is None else ending.step, table.who[plan.agent]] = goal
     step, agent = np.nonzero(there & (aim != NOBODY))
     agents = np.bincount(step * goals + aim[step, agent], minlength=table.steps * goals).reshape(table.steps, goals)
-    staffed = np.where(agents >= table.quorum, np.minimum(agents, table.quorum), 0).sum(axis=1)
+    staffed = np.where(agents >= table.quorum, np.minimum(agents, table.takes), 0).sum(axis=1)
     active = there.sum(axis=1)
     has_agents = active > 0
     ticks = table.ticks[has_agents]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from math import fsum
 from typing import Final
 
@@ -56,15 +57,19 @@ def duplicate_work(table: EventTable) -> Value:
 
 @primitive
 def duplicate_rows(table: EventTable) -> Ints:
-    """Return the rows of ``acts`` that served a goal which was done, or enough others had committed to before."""
+    """Return the rows of ``acts`` that served a goal which was done, or enough others had committed to before.
+
+    Enough are as many as can be of use there. Who had a part in doing the goal goes on with what its plan holds next,
+    and who advances it under the plan in hand is not the one too many: neither is counted.
+    """
     acts = table.acts
     serving = (acts.goal != NOBODY) & (acts.plan != NOBODY)
-    done = np.full(len(table.goals), table.steps, np.int64)
+    done = np.full(len(table.goals) + 1, table.steps, np.int64)
     for goal, step in table.done.items():
         done[table.index[goal]] = step
-    late = serving & (acts.step > np.append(done, table.steps)[acts.goal])
+    late = serving & (acts.step > done[acts.goal])
     spare = np.zeros(len(acts.step), np.bool_)
-    quorum = {plan.plan: plan.quorum for plan in table.all(PlanStart)}
+    needed = {plan.plan: plan.quorum for plan in table.all(PlanStart)}
     by_goal: dict[int, list[Commitment]] = {}
     for commitment in table.commitments:
         by_goal.setdefault(commitment.goal, []).append(commitment)
@@ -79,9 +84,56 @@ def duplicate_rows(table: EventTable) -> Ints:
         for commitment, (low, high) in zip(held, spans, strict=True):
             theirs = acts.agent[rows[low:high]] != commitment.agent
             others[low:high] += theirs & (commitment.seq < own[low:high])
-        need = np.array([quorum.get(plan, 0) for plan in acts.plan[rows].tolist()], np.int64)
-        spare[rows] = (need > 0) & (others >= need)
-    return np.flatnonzero(late | spare)
+        need = np.array([needed.get(plan, 0) for plan in acts.plan[rows].tolist()], np.int64)
+        spare[rows] = (need > 0) & (others >= np.maximum(need, table.takes[index]))
+    advanced = _advanced_last(table)
+    of_use = np.array([advanced.get(plan, NOBODY) for plan in acts.plan.tolist()], np.int64).reshape(-1)
+    return np.flatnonzero((late & (of_use == NOBODY)) | (spare & ~late & (acts.step > of_use)))
+
+
+def _advanced_last(table: EventTable) -> dict[int, int]:
+    """Return by number the plans whose agent advanced their goal under them, with the last step in which it did."""
+    acts, last = table.acts, dict[int, int]()
+    for change in table.all(GoalChange):
+        is_advance = change.event == "done" or change.delta > 0
+        for agent in change.participants if is_advance and change.step < table.steps else ():
+            row = table.row[change.step, table.who[agent]]
+            if row != NOBODY and acts.goal[row] == table.index[change.goal]:
+                last[int(acts.plan[row])] = change.step
+    return last
+
+
+@metric
+def duplicate_search(table: EventTable) -> Value:
+    """Return the share of searching agent-steps that went to what a teammate was searching, or the team had searched.
+
+    Null in worlds without actions that search.
+    """
+    searching = table.acts.search != NOBODY
+    again = duplicate_searches(table)
+    return share(float(table.act_ticks[again].sum()), float(table.act_ticks[searching].sum()))
+
+
+@primitive
+def duplicate_searches(table: EventTable) -> Ints:
+    """Return the rows of ``acts`` that searched what another was searching since before, or what had been searched."""
+    acts = table.acts
+    spans: dict[int, dict[int, tuple[int, int]]] = {}  # by place and agent: first and last step of its latest search
+    searched: set[int] = set()
+    again = []
+    rows = np.flatnonzero(acts.search != NOBODY).tolist()
+    for step, together in groupby(rows, key=lambda row: int(acts.step[row])):
+        group = [(row, int(acts.search[row]), int(acts.agent[row])) for row in together]
+        for _, place, agent in group:
+            first, last = spans.setdefault(place, {}).get(agent, (step, NOBODY))
+            spans[place][agent] = (first if last == step - 1 else step), step
+        for row, place, agent in group:
+            began = (spans[place][agent][0], agent)
+            is_second = any(last == step and (first, who) < began for who, (first, last) in spans[place].items())
+            if place in searched or is_second:
+                again.append(row)
+        searched.update(place for row, place, _ in group if acts.done[row])
+    return np.array(again, np.int64)
 
 
 @metric

@@ -102,8 +102,12 @@ class ActColumns(NamedTuple):
     """Number of the place where the agent stood when the step began; ``NOBODY`` where the log has no places."""
     aim: Ints
     """Number of the place that the agent tried to enter; ``NOBODY`` where it tried none."""
+    search: Ints
+    """Number of what the agent was searching; ``NOBODY`` where it searched nothing."""
     effect: Flags
     moved: Flags
+    done: Flags
+    """The action ended with this step, as it should."""
 
     def in_class(self, name: StepClass) -> Flags:
         """Return which rows were spent on a class."""
@@ -206,6 +210,12 @@ class EventTable:
         return np.array([known.get(goal, 0) for goal in self.goals], np.int64)
 
     @cached_property
+    def takes(self) -> Ints:
+        """Of the goals at the start, how many agents can be of use: k_g, or the places if more; 0 of others."""
+        known = {goal.id: max(goal.quorum, goal.places) for goal in self.start.goals}
+        return np.array([known.get(goal, 0) for goal in self.goals], np.int64)
+
+    @cached_property
     def things(self) -> dict[str | None, str | None]:
         """For each goal that was announced at the start, the thing that it is about."""
         return {goal.id: goal.thing for goal in self.start.goals}
@@ -228,7 +238,12 @@ class EventTable:
     @cached_property
     def has_left(self) -> bool:
         """Whether the team left before the end: it quit, or every agent was lost."""
-        return self.end.reason == "quit" or len({event.agent for event in self.all(AgentLeft)}) == len(self.team)
+        return self.end.reason == "quit" or self.is_lost
+
+    @cached_property
+    def is_lost(self) -> bool:
+        """Whether every agent was lost; logs of earlier versions do not give it as the reason of their end."""
+        return len({event.agent for event in self.all(AgentLeft)}) == len(self.team)
 
     @cached_property
     def endings(self) -> dict[int, PlanEnd]:
@@ -239,6 +254,11 @@ class EventTable:
     def won(self) -> set[int]:
         """The plans that ended with success, by number."""
         return {ending.plan for ending in self.all(PlanEnd) if ending.status == "success"}
+
+    @cached_property
+    def carried_out(self) -> set[int]:
+        """The plans of which every action was done, or whose goal was, by number: an open goal is no failure."""
+        return self.won | {ending.plan for ending in self.all(PlanEnd) if ending.cause == "goal_open"}
 
     @cached_property
     def plans(self) -> dict[int | None, PlanStart]:

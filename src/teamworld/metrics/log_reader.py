@@ -45,8 +45,8 @@ MANY: Final = 2**31
 LIGHTEST, HEAVIEST = 1e-100, 1e100
 
 _CODES = {name: code for code, name in enumerate(CLASSES)}
-_EFFECT, _MOVED = 1, 2
-_PACKED = struct.Struct("9i").pack
+_EFFECT, _MOVED, _DONE = 1, 2, 4
+_PACKED = struct.Struct("10i").pack
 #: Records of which all are kept; there are few of them, beside what agents do.
 _KEPT: Final = (
     *(AgentLeft, AttemptMade, Believe, Commit, GoalChange, LlmCall, MessageSent),
@@ -101,6 +101,7 @@ class _Reader:
         self.end: EpisodeEnd | None = None
         self.who = {agent: at for at, agent in enumerate(start.team)}
         self.goals, self.places = _numbering(goal.id for goal in start.goals), _numbering()
+        self.searches, self.searched = frozenset(start.searches or ()), _numbering()
         self.acts = bytearray()
         """Packed: filling an array takes five times as long."""
         self.failed: list[ActionStep] = []
@@ -179,7 +180,8 @@ class _Reader:
             NOBODY if act.blocker is None else self.who.get(act.blocker, NOBODY),
             self.places[act.place],
             self.places[act.aim],
-            _EFFECT * act.effect + _MOVED * act.moved,
+            self.searched[act.args[0] if act.verb in self.searches and act.args else None],
+            _EFFECT * act.effect + _MOVED * act.moved + _DONE * (act.status == "done"),
         )
 
     def _step(self, event: StepDone) -> None:
@@ -208,10 +210,10 @@ class _Reader:
         for kind in (GoalChange, Commit, PlanStart, AttemptMade):
             for event in self.kept[kind]:
                 self.goals[event.goal]
-        rows = np.frombuffer(self.acts, np.int32).reshape(-1, 9).T
-        step, agent, spent, goal, plan, blocker, place, aim, flags = (row.astype(np.int64) for row in rows)
-        is_effect, is_moved = (flags & _EFFECT) > 0, (flags & _MOVED) > 0
-        acts = ActColumns(step, agent, spent, goal, plan, blocker, place, aim, is_effect, is_moved)
+        rows = np.frombuffer(self.acts, np.int32).reshape(-1, 10).T
+        step, agent, spent, goal, plan, blocker, place, aim, search, flags = (row.astype(np.int64) for row in rows)
+        is_effect, is_moved, is_done = ((flags & flag) > 0 for flag in (_EFFECT, _MOVED, _DONE))
+        acts = ActColumns(step, agent, spent, goal, plan, blocker, place, aim, search, is_effect, is_moved, is_done)
         self._check_steps(acts)
         return EventTable(
             start=self.start,

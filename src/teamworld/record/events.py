@@ -96,6 +96,8 @@ class EpisodeStart(_Record, frozen=True, kw_only=True, tag="episode_start"):
     """The world's entities, if the method requires them, see ``Method.requires``; left out for other methods."""
     headline: tuple[HeadlineInfo, ...] | msgspec.UnsetType = msgspec.UNSET
     """Left out where it is completion and steps, as of most levels."""
+    searches: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    """Verbs of actions that look into what their first argument names; left out in worlds without them."""
 
 
 class StageEntered(_Record, frozen=True, kw_only=True, tag="stage"):
@@ -376,7 +378,7 @@ class AgentLeft(_Record, frozen=True, kw_only=True, tag="gone"):
 class EpisodeEnd(_Record, frozen=True, kw_only=True, tag="episode_end"):
     """The last record."""
 
-    reason: Literal["all_done", "horizon", "budget", "quit", "error"]
+    reason: Literal["all_done", "horizon", "lost", "budget", "quit", "error"]
     idle: dict[str, float] | msgspec.UnsetType = msgspec.UNSET
     """The score entries if nobody had done anything, where the world tells it: no agent and no method is told."""
 

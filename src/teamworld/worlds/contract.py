@@ -35,8 +35,8 @@ Constraint: TypeAlias = Literal["dependency", "capability", "participation", "sp
 WAIT = Action("wait")
 #: What only some worlds have and a method may require.
 Capability: TypeAlias = Literal["beliefs", "danger", "entities"]
-#: Why an episode ends. A world says ``all_done`` or ``horizon``.
-EndReason: TypeAlias = Literal["all_done", "horizon", "budget", "quit", "error"]
+#: Why an episode ends. A world says ``all_done`` or ``horizon``; ``lost``: nobody was left when its horizon came.
+EndReason: TypeAlias = Literal["all_done", "horizon", "lost", "budget", "quit", "error"]
 
 
 def talk(ticks: int) -> Action:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teamworld.language import Cell, Entity, Fact, Facts, parse_action, parse_fact
+from teamworld.worlds.household import observe
 from teamworld.worlds.household.observe import HEADINGS, Known, Place, SightMemory, believed, facts_of
 from teamworld.worlds.household.world import HouseholdWorld, make
 from tests.worlds.household.homes import APPLE, CABINET, COFFEE, CUPCAKE, FRIDGE, KITCHEN, LIVING, STOVE, flat
@@ -59,7 +60,7 @@ def test_what_is_perceived_is_true(mode: str, seed: int) -> None:
 def test_all_of_the_room_that_is_not_shut_away_is_perceived(seed: int) -> None:
     here = make("dev", seed, 60, {"agents": 2})
     for _ in stroll(here, seed, 40):
-        truth = believed(here.truth())
+        truth = observe.truth(here._names, here._state, {})
         for agent in here.spec.agents:
             known, room = believed(here.view(agent).facts), truth.at[agent]
             shut = {box for box, opened in truth.opened.items() if not opened}
@@ -295,7 +296,7 @@ def test_nobody_forgets_what_stays_where_it_is(seed: int) -> None:
     here = make("dev", seed, 120, {"agents": 1, "sight": "cone"})
     ever: set[Entity] = set()
     for _ in stroll(here, seed, 120):
-        truth, known = believed(here.truth()), believed(here.view("Alice").known)
+        truth, known = observe.truth(here._names, here._state, {}), believed(here.view("Alice").known)
         ever |= set(known.places)
         still = {one for one in ever if one in truth.places}
         assert still <= set(known.places)

@@ -21,12 +21,13 @@ from teamworld import run
 from teamworld.errors import UserError
 from teamworld.experiment.replay import replay
 from teamworld.experiment.store.folder import RunFolder
-from teamworld.language import Entity, parse_action, plain
+from teamworld.language import Entity, Fact, parse_action, plain
 from teamworld.record import read_log
 from teamworld.testing import check_world
 from teamworld.testing.episodes import Scenario, play
 from teamworld.testing.random_walk import describe_view, differing_part
 from teamworld.worlds import registry
+from teamworld.worlds.household import observe
 from teamworld.worlds.household import world as module
 from teamworld.worlds.household.homes.home import Episode, Need
 from teamworld.worlds.household.levels import episode
@@ -179,7 +180,7 @@ def test_every_thing_is_in_one_place_or_one_hand(
         schema = schemas[draw % len(schemas)]
         args = tuple(param.choices[(draw // 7) % len(param.choices)] for param in schema.params)
         report = do(here, **({} if stay else {agent: f"{schema.verb}({', '.join(map(str, args))})"}))
-        truth = believed(here.truth())
+        truth = observe.truth(here._names, here._state, {})
         held = [thing for hands in truth.hands.values() for thing in hands]
         lying = [one for one in truth.places if one in things]
         assert sorted([*held, *lying], key=str) == sorted(things, key=str)
@@ -191,6 +192,16 @@ def test_every_thing_is_in_one_place_or_one_hand(
         opened = truth.opened
         if report.end_reason is not None:
             return
+
+
+def test_what_is_held_or_shut_away_is_truly_in_the_room_of_its_holder() -> None:
+    here = world(AT_TABLE, AT_FRIDGE)
+    for _ in stroll(here, 5, 40):
+        truth, known = set(here.truth()), observe.truth(here._names, here._state, {})
+        for agent, things in known.hands.items():
+            assert {Fact(thing, "IN", known.at[agent]) for thing in things} <= truth
+        inside = {thing: place[1] for thing, place in known.places.items() if place[0] == "INSIDE"}
+        assert {Fact(thing, "IN", known.room[box]) for thing, box in inside.items()} <= truth
 
 
 def test_the_truth_counts_what_each_has_explored() -> None:

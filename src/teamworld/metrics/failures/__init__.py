@@ -27,6 +27,7 @@ RULES: Final[Sequence[Rule]] = (
     joint.stale_plans,
     joint.misaligned_intents,
     joint.duplicate_work,
+    joint.duplicate_search,
     joint.broken_words,
     conduct.free_riders,
     conduct.thrash,

@@ -49,7 +49,9 @@ def thrash(table: EventTable) -> Iterator[FailureSpan]:
     }
     for agent, plans in table.plans_of.items():
         again = [
-            (before, plan) for before, plan in pairwise(plans) if plan.goal is not None and before.plan not in table.won
+            (before, plan)
+            for before, plan in pairwise(plans)
+            if plan.goal is not None and before.plan not in table.carried_out
         ]
         for window in zip(*(again[k:] for k in range(PLANS)), strict=False):
             first, last = window[0][1].step, min(window[-1][1].step, table.last)
@@ -112,9 +114,10 @@ def endings(table: EventTable) -> Iterator[FailureSpan]:
     left = [goal for goal in goals if goal not in table.done]
     if left and table.has_left:
         step = min(table.last, max((event.step for event in table.all(AgentLeft)), default=table.last))
-        how = f"quit after {table.steps}" if table.end.reason == "quit" else f"was lost whole after {step + 1}"
+        has_quit = table.end.reason == "quit"
+        how = f"quit after {table.steps}" if has_quit else f"was lost whole after {step + 1}"
         text = f"the team {how} of {table.start.horizon} steps with {len(left)} of {len(goals)} goals open"
-        yield FailureSpan("quit-early", step, step, table.team, None, text)
+        yield FailureSpan("quit-early" if has_quit else "team-lost", step, step, table.team, None, text)
     idle_from = max((table.done.get(goal, table.steps) for goal in goals), default=-1) + 1
     if goals and not left and idle_from < table.steps:
         text = f"{table.steps - idle_from} of {table.steps} steps after the last goal was done"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from teamworld.language import AgentId
+from teamworld.language import AgentId, parse_term, plain
 from teamworld.metrics.coordination import first_unmet
-from teamworld.metrics.effort import duplicate_rows
+from teamworld.metrics.effort import duplicate_rows, duplicate_searches
 from teamworld.metrics.event_table import EventTable, consecutive_runs
 from teamworld.metrics.failures.steps import acts_by_step
 from teamworld.record import ActionStep, AttemptMade, Commit, GoalChange, PlanStart, Release
@@ -122,15 +122,30 @@ def duplicate_work(table: EventTable) -> Iterator[FailureSpan]:
     for step, agent, goal, plan in zip(*(column[rows].tolist() for column in columns), strict=True):
         why = "was done already"
         if table.done.get(table.goals[goal], table.steps) >= step:
-            quorum = table.plans[plan].quorum
-            before = ", ".join(_earlier_holders(table, step, agent, goal)[:quorum])
-            why = f"takes {quorum} and had enough committed to it: {before}"
+            takes = max(table.plans[plan].quorum, int(table.takes[goal]))
+            before = ", ".join(_earlier_holders(table, step, agent, goal)[:takes])
+            why = f"takes {takes} and had enough committed to it: {before}"
         spare.setdefault((table.team[agent], table.goals[goal], why), []).append(step)
     for (name, about, why), steps in spare.items():
         for first, last in consecutive_runs(steps):
             if last - first + 1 > DOUBLE:
                 text = f"{last - first + 1} steps under a plan for {about}, which {why}"
                 yield FailureSpan("duplicate-work", first, last, (name,), about, text)
+
+
+def duplicate_search(table: EventTable) -> Iterator[FailureSpan]:
+    """Find agents that search what another is searching, or the team has searched."""
+    acts, rows = table.acts, duplicate_searches(table)
+    again: dict[tuple[AgentId, str], list[int]] = {}
+    for step, agent in zip(acts.step[rows].tolist(), acts.agent[rows].tolist(), strict=True):
+        name = table.team[agent]
+        again.setdefault((name, acts_by_step(table)[step][name].args[0]), []).append(step)
+    for (name, place), steps in again.items():
+        for first, last in consecutive_runs(steps):
+            if last - first + 1 > DOUBLE:
+                why = f"searching {plain(parse_term(place))}, which another was searching or the team had searched"
+                text = f"{last - first + 1} steps of {why}"
+                yield FailureSpan("duplicate-search", first, last, (name,), None, text)
 
 
 def _earlier_holders(table: EventTable, step: int, agent: int, goal: int) -> list[AgentId]:

@@ -3,7 +3,7 @@
 (function (tw) {
   const SPEEDS = [0.5, 1, 2, 4, 8, 16];
   const STEPS_PER_SECOND = 4; // at speed 1
-  const ENDS = { all_done: "all goals done", horizon: "step limit reached", budget: "budget spent", quit: "nobody left", error: "an error" };
+  const ENDS = { all_done: "all goals done", horizon: "step limit reached", budget: "budget spent", lost: "nobody left", quit: "the team quit", error: "an error" };
 
   class Player {
     constructor(episode) {

@@ -221,14 +221,20 @@ class HouseholdWorld(FactsWorld[HouseholdDomain, Skill, Change]):
         return self._domain.predicates.goals(truth(self._names, self._state, {}))
 
     def truth(self) -> Facts:
-        """Return all that is true now; what somebody has explored counts as explored."""
+        """Return all that is true now; what somebody has explored counts as explored.
+
+        What is held or shut away is in the room of its holder too, so that who says so has told no falsehood.
+        """
         explored: dict[Entity, str] = {}
         for memory in self._memories.values():
             for room, how in memory.known(self._state).explored.items():
                 explored[room] = "all" if "all" in (how, explored.get(room)) else "part"
         known = truth(self._names, self._state, explored)
         part = (Fact(room, "EXPLORED", "part") for room, how in explored.items() if how == "all")
-        return Facts((*facts_of(known), *(part if self._options.sight == "cone" else ())))
+        inside = [(thing, known.room_of(thing)) for thing, place in known.places.items() if place[0] == "INSIDE"]
+        held = [(thing, known.at[agent]) for agent, things in known.hands.items() for thing in things]
+        rooms = (Fact(thing, "IN", room) for thing, room in (*inside, *held) if room is not None)
+        return Facts((*facts_of(known), *(part if self._options.sight == "cone" else ()), *rooms))
 
     def snapshot(self) -> Mapping[str, Any]:
         """Return what a drawing of this moment needs, see ``scene``."""

@@ -306,7 +306,7 @@ class WildfireWorld(TeamWorld[RunningSkill]):
                 WAIT,
                 "done",
                 moved=primitive.moved,
-                effect=primitive.effect,
+                effect=primitive.effect and (primitive.felled > 0 or not primitive.moved),
                 primitives=(text.primitive_name(self._mission.kinds[name], commands[row]),),
                 start=self._incident.t - 1,
                 place=start.place(row),

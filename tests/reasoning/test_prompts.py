@@ -98,6 +98,9 @@ SAFE = {
 
 #: The same of names that could hold anything elsewhere, by template.
 SAFE_THERE = {
+    # names of agents, and of things in messages that were read as facts
+    "common/prompts/team.md.j2": {"me.team"},
+    "coela/prompts/state.md.j2": {"me.told_before"},
     # facts in written form, and words of the method; for intents tasks in words of the world, too
     "cobel/prompts/act.md.j2": {"line"},
     "cobel/prompts/beliefs.md.j2": {"line"},

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 
-from teamworld.language import AgentId, Entity, Fact, GoalId
+from teamworld.language import AgentId, Entity, Fact, GoalId, plain
 from teamworld.methods.common.dialogue_knowledge import DialogueKnowledge
 from teamworld.methods.common.knowledge import Teammate
 from teamworld.methods.common.told_facts import read_told
@@ -56,6 +56,14 @@ class Situation(DialogueKnowledge):
         """The things that somebody told something of."""
         told_facts = (fact for line in self.lines for fact in read_told(line.text, self.domain))
         return frozenset(fact.subject for fact in told_facts if isinstance(fact.subject, Entity))
+
+    @property
+    def told_before(self) -> Sequence[str]:
+        """The things that tasks are about and that somebody told of in a message that is not shown any more."""
+        facts = (fact for line in self.earlier for fact in read_told(line.text, self.domain))
+        told_of = dict.fromkeys(fact.subject for fact in facts)
+        things = {goal.thing for goal in self.goals}
+        return [plain(thing) for thing in told_of if isinstance(thing, Entity) and thing in things]
 
     def knows_of(self, teammate: AgentId, goal: Goal) -> bool:
         """Return whether a teammate must know of a goal: of what it is about it was told, or the two saw it together.

@@ -110,7 +110,8 @@ def list_food(name: Entity, cell: Cell, food: Food) -> Iterator[Fact]:
     if not food.loaded:
         yield Fact(name, "AT", cell)
     yield Fact(name, "LEVEL", food.level)
-    yield Fact(name, "STATE", "loaded" if food.loaded else "free")
+    if food.loaded:
+        yield Fact(name, "STATE", "loaded")
 
 
 def read_state(facts: Facts, field: Field) -> ForagingState:

@@ -390,8 +390,8 @@ def test_the_truth_is_among_what_is_possible(seed: int, sight: str) -> None:
     """As long as nobody else moves things, each missing thing that is not known is where it may be."""
     here = make("dev", seed, 120, {"agents": 1, "sight": sight})
     for _ in stroll(here, seed, 80):
-        inside = {fact.subject for fact in here.truth() if fact.predicate == "INSIDE"}
-        placed = (fact for fact in here.truth() if fact.predicate != "IN" or fact.subject not in inside)
+        held = {fact.value for fact in here.truth() if fact.predicate == "HOLD"}
+        placed = (fact for fact in here.truth() if fact.predicate != "IN" or fact.subject not in held)
         known, truth = believed(here.view("Alice").known), believed(Facts(placed))
         for unknown in here.domain.beliefs.latent_variables(here.view("Alice").known):
             subject = unknown.values[0].fact.subject

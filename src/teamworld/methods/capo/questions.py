@@ -122,6 +122,8 @@ class Agenda(NamedTuple):
     """From 1."""
     rounds: int
     """Rounds at most; 0 where nobody judges the meta-plan."""
+    is_free: bool = False
+    """Whether its messages take no steps."""
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ ModuleAnswer = TypeVar("ModuleAnswer", bound=BaseModel)
 
 #: Facts that others lack which a prompt lists, the first.
 SHOWN = 3
-#: Why messages are written without what the world and the agent can do; what is listed is for the steps it takes.
+#: Why messages are written without what the agent can do; what is listed is for the steps it takes.
 _MODULE = (
     "a message is written by task, team, perception, dialogue and past actions (CREW-Wildfire, generate_communication)"
 )
@@ -123,7 +123,7 @@ class ProposeMessage(CoelaQuestion[Proposal]):
     template = "coela/prompts/message.md.j2"
     answer = Proposal
     sampling = Sampling(temperature=0.0, max_tokens=600)
-    departures = MappingProxyType(dict.fromkeys(("world_rules", "abilities", "options"), _MODULE))
+    departures = MappingProxyType(dict.fromkeys(("abilities", "options"), _MODULE))
 
     @property
     def example(self) -> str | None:

@@ -70,7 +70,7 @@ def _report_room(me: DialogueKnowledge, room: Entity, contents: list[str]) -> st
 
 
 def _list_contents(me: DialogueKnowledge) -> Mapping[Entity, list[str]]:
-    """Return what is of use in each room: where things are to go, things not delivered, containers not opened."""
+    """Return what is of use in each room: where things are to go, things not delivered, containers."""
     known, words = me.known, me.words
     kinds = [wanted_kind(goal) for goal in me.all_goals.values() if goal.state == "open"]
     skipped, contents = set(me.delivered), dict[Entity, list[tuple[int, str]]]()
@@ -87,9 +87,10 @@ def _list_contents(me: DialogueKnowledge) -> Mapping[Entity, list[str]]:
             at = f" at {plain(spot)}" if spot is not None else ""
             rank, text = 0, f"{plain(entity)}{at}, where things are to go"
         elif entity.kind in words.containers:
-            if known.value(entity, words.access) != words.closed:
+            access = known.value(entity, words.access)
+            if access is None:
                 continue
-            rank, text = 2, plain(entity)
+            rank, text = 2 if access == words.closed else 3, plain(entity)
         elif kinds and None not in kinds and entity.kind not in kinds:
             continue
         contents.setdefault(room, []).append((rank, text))
@@ -97,11 +98,13 @@ def _list_contents(me: DialogueKnowledge) -> Mapping[Entity, list[str]]:
 
 
 def _list_room(ranked: list[tuple[int, str]]) -> Iterable[str]:
-    """Yield what is of use in a room; unopened containers are one entry."""
+    """Yield what is of use in a room; unopened containers are one entry, and so are those that are open."""
     for wanted in (0, 1):
         yield from (text for rank, text in ranked if rank == wanted)
     if unopened := [text for rank, text in ranked if rank == 2]:
         yield f"unopened {', '.join(unopened)}"
+    if opened := [text for rank, text in ranked if rank == 3]:
+        yield f"{', '.join(opened)}, already open"
 
 
 def _join(parts: Iterable[str]) -> str:

@@ -283,6 +283,18 @@ def test_a_flood_of_orders_or_words_stays_small() -> None:
     assert max(len(question.prompt) for question in asked) < 20_000
 
 
+def test_a_leader_on_standby_orders_itself_to_where_the_proposer_needs_it() -> None:
+    episode, asked = played("camon", stage=Scenario("cube", "paper-n2", 0, 40))
+    reviewed = {
+        (event.step, event.agent) for event in of(episode.events, QuestionAsked) if event.purpose == "camon.review"
+    }
+    ordered = [start for start in moves(list(episode.events)) if start.cause == "ordered"]
+    assert any((start.step, start.agent) in reviewed and start.goal == "block_0" for start in ordered)
+    assert any("If you yourself should do something else" in prompt for prompt in prompts(asked, "camon.review"))
+    said = [event for event in of(episode.events, MessageSent) if event.recipients == (event.agent,)]
+    assert not said, "nobody talks to itself"
+
+
 @pytest.mark.heavy
 def test_without_orders_no_prompt_asks_for_any_and_no_rule_gives_any() -> None:
     episode, asked = played("camon:no_orders", stage=BURNING)

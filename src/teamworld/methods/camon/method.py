@@ -212,7 +212,8 @@ class Camon(Method):
                 continue
             ordered.add(order.agent)
             goal = confirm_goal(order.goal, turn.context.views.values())
-            self._tell(turn.context, leader, "request", meant(order.message), goal, order.agent)
+            if order.agent != leader:
+                self._tell(turn.context, leader, "request", meant(order.message), goal, order.agent)
             await self._settle(turn, leader, order.agent, action, goal, "ordered")
         self._ignored[leader] = list(ignored)[:TOLD]
 
@@ -220,11 +221,11 @@ class Camon(Method):
         """Return why an order is passed over, or None."""
         if order.agent not in turn.context.views:
             return "there is no such agent"
-        if order.agent in (leader, proposer):
+        if order.agent == (proposer or leader):
             return "its action stands beside the orders"
         if not meant(order.action) or not meant(order.message):
             return "an order has an action and a message"
-        return None if order.agent in turn.orderable else "it takes no orders now"
+        return None if order.agent in self._orderable(turn) else "it takes no orders now"
 
     async def _settle(
         self, turn: _Turn, by: AgentId, agent: AgentId, what: str | Action, goal: GoalId | None, cause: str,
@@ -277,4 +278,9 @@ class Camon(Method):
         """Return the shared record."""
         views = dict(turn.context.views)
         known = [inform(self._know(turn, agent), views) for agent in views]
-        return TeamRecord(tuple(Member(me, me.agent in turn.orderable, self._orders.of(me)) for me in known))
+        able = self._orderable(turn)
+        return TeamRecord(tuple(Member(me, me.agent in able, self._orders.of(me)) for me in known))
+
+    def _orderable(self, turn: _Turn) -> tuple[AgentId, ...]:
+        """Return who can be given something to do now: not a leader that has just decided for itself."""
+        return tuple(agent for agent in turn.orderable if agent != self.leader or agent not in turn.decisions)

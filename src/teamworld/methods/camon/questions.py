@@ -109,7 +109,7 @@ class LeaderQuestion(AgentQuestion[LeaderAnswer]):
 
     @property
     def may_order(self) -> bool:
-        """Whether there is anybody whom it may order."""
+        """Whether there is anybody whom it may order: at a review it may stop what it does itself."""
         return self.orders and len(self.record.members) > 1
 
     def made(self, orders: tuple[Order, ...] = (), **fields: Any) -> Any:  # noqa: ANN401  (the answer's own class)
@@ -131,12 +131,13 @@ class LeaderQuestion(AgentQuestion[LeaderAnswer]):
         for member in self.record.members:
             other, running = member.me.agent, member.me.running
             step = steps.get(other)
-            if step is None or other in (agent, self.respondent):
+            if step is None or other == agent:
                 continue
             helps = joint and step.goal == goal and (running is None or running.goal != goal)
             spare = step.goal is not None and running is not None and running.goal is None
             if helps or spare:
-                text = f"{other}, take {step.goal}: it needs you."
+                own = other == self.respondent
+                text = f"I take {step.goal}." if own else f"{other}, take {step.goal}: it needs you."
                 orders.append(Order(agent=other, goal=step.goal, action=plain(step.action), message=text))
         return tuple(orders)
 
@@ -226,11 +227,6 @@ class ReviewProposal(LeaderQuestion[Word]):
     template = "camon/prompts/review.md.j2"
     answer = Review
     silent = Word
-
-    @property
-    def may_order(self) -> bool:
-        """Whether there is a third agent whom it may order."""
-        return self.orders and len(self.record.members) > 2
 
     def rule(self, rng: np.random.Generator) -> Word:
         """Accept what serves the task that the agent gets when tasks are allocated; else name the step to take."""

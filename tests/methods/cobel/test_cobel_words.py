@@ -86,8 +86,8 @@ def test_a_look_names_what_it_may_find() -> None:
         there = [
             latent.name for latent in now.latents if any(v.fact.value in look.actions[0].args for v in latent.values)
         ]
-        one = f", finds {there[0]} with chance {look.gain:.2f}"
-        many = f", finds {look.gain:.2f} of {', '.join(there[:2])}"
+        one = f", {look.gain:.0%} to find {there[0]}"
+        many = f", {look.gain:.0%} to find any of {', '.join(there[:2])}"
         assert (one if len(there) == 1 else many) in lines
 
 

@@ -156,13 +156,13 @@ def test_a_push_leaves_room_behind_what_bars_the_block() -> None:
 @pytest.mark.parametrize(
     ("agents", "orders", "offered"),
     [
-        ([(4, 3), (9, 9)], [], ["rendezvous(block_0, left, 2)"]),  # nobody comes
+        ([(4, 3), (9, 9)], [], ["rendezvous(block_0, left, 2, 11)"]),  # nobody comes
         ([(4, 3), (9, 9)], ["", "move_to_block(0, left)"], ["push_block(block_0, 14)", "rendezvous"]),
         ([(4, 3), (5, 3)], [], ["push_block(block_0, 14)"]),
         ([(4, 3), (5, 3)], ["", "push_block(0, 14)"], ["push_block(block_0, 14)"]),
         ([(4, 3), (5, 3)], ["", "rendezvous(0, left)"], ["push_block(block_0, 14)", "rendezvous"]),
         ([(4, 3), (5, 3)], ["push_block(0, 14)"], ["push_block(block_0, 14)"]),
-        ([(4, 3), (9, 9)], ["", "idle(9)"], ["rendezvous(block_0, left, 2)"]),
+        ([(4, 3), (9, 9)], ["", "idle(9)"], ["rendezvous(block_0, left, 2, 11)"]),
     ],
 )
 def test_pushing_or_meeting_is_offered_by_what_the_team_does(
@@ -172,6 +172,14 @@ def test_pushing_or_meeting_is_offered_by_what_the_team_does(
     give(here, *orders)
     listed = [name for name in options(here) if "push" in name or "rendezvous" in name]
     assert [name[: len(start)] for name, start in zip(listed, offered, strict=True)] == list(offered), listed
+
+
+def test_a_meeting_is_offered_with_the_time_that_partners_need() -> None:
+    near, far = world(20, [(4, 3), (6, 3)], [(2, 4, 4)]), world(20, [(4, 3), (18, 18)], [(2, 4, 4)])
+    assert "rendezvous(block_0, left, 2)" in options(near), "the default of 10 steps is enough"
+    name, (_, steps) = next((name, option) for name, option in options(far).items() if name.startswith("rendezvous"))
+    assert steps > 20
+    assert name == f"rendezvous(block_0, left, 2, {steps})"
 
 
 def test_a_push_is_estimated_with_the_wait_for_partners_and_a_walk_goes_round_teammates() -> None:

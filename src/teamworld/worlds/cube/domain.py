@@ -226,7 +226,7 @@ def _options(state: SymbolicState, agent: AgentId, known: ActionSchemas, radius:
     blocks = [block for block, _ in state.open_blocks]
     for block in sorted(blocks, key=lambda block: obstruction(state, block, "right", team) is not None):
         for action, goal in _on_block(state, agent, block):
-            chosen.setdefault(action, goal)
+            chosen.setdefault(_with_time(state, agent, action, known), goal)
     if radius is not None:
         for search in shared_searches(state, agent, radius):
             chosen.setdefault(search.actions[0], None)
@@ -261,6 +261,17 @@ def _on_block(state: SymbolicState, agent: AgentId, block: int) -> Iterator[tupl
         stop = obstruction(state, block, "right", len(state.agents)) if face == "left" else None
         if need > 1 and (stop is None or pushers_of(state, stop.block)):
             yield Action("rendezvous", (thing, face, need)), goal
+
+
+def _with_time(state: SymbolicState, agent: AgentId, action: Action, known: ActionSchemas) -> Action:
+    """Return an action; a rendezvous for partners who need longer than its default time-out with one that lasts."""
+    block = block_of(action)
+    if action.verb != "rendezvous" or block is None:
+        return action
+    wait = wait_for_others(state, agent, block, word_of(action, 1), count_of(action, 2))
+    if wait is None or wait < count_of(known.complete(action), 3):
+        return action
+    return Action(action.verb, (*action.args, wait + 1))
 
 
 @once_per_state

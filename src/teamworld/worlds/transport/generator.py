@@ -100,7 +100,7 @@ def _build(seed: int) -> _Built:
             continue
         rasters, bed = build_rasters(plan), _bed(plan)
         if _is_walkable(house, plan, rasters, bed):
-            is_reached = connected(standing_room(plan, rasters), _gap_cells(house, rasters)[0])
+            is_reached = connected(standing_room(plan, rasters, PROBE), _gap_cells(house, rasters)[0])
             return _Built(plan, rasters, bed, is_reached)
     raise RuntimeError(f"no house for seed {seed} in {_ATTEMPTS} tries")
 
@@ -174,7 +174,7 @@ def _starts(house: _Built, laid: list[Laid], rng: np.random.Generator) -> tuple[
     """
     plan, rasters = house.plan, house.rasters
     solid = as_items(laid, plan, "food", range(len(laid))) + as_items(laid, plan, "stuff", range(len(laid)))
-    is_free = walkable_floor(plan, rasters, solid)
+    is_free = walkable_floor(plan, rasters, solid, PROBE)
     starts = draw_starts(plan, rasters, is_free & house.is_reached, (), MOST_AGENTS, rng)
     if starts is None:
         return None

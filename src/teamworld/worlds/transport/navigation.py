@@ -3,6 +3,7 @@
 The costs of cells, the waypoint and the rule of 18 degrees are those of RHP, the rule-based planner of TDW-MAT
 (``h_agent.py``, ``agent_memory.py``). It looks for a new way at every step; here a way is kept as long as the agent
 stays on it and none of its cells has become dearer, for at most ``KEPT`` steps, which costs a fraction of the time.
+RHP walks again and again into what stops it; here cells become dearer in which a move was stopped.
 
 All kernels stand in this file, because numba's cache does not notice a change in another.
 """
@@ -27,7 +28,7 @@ from teamworld.worlds.transport.sight import (
     UNKNOWN,
     WALL,
 )
-from teamworld.worlds.transport.state import FORWARD, I64, LEFT, NONE, RIGHT, U8, Ground, TransportState
+from teamworld.worlds.transport.state import FAILURE, FORWARD, I64, LEFT, NONE, RIGHT, U8, Ground, TransportState
 
 I32: TypeAlias = npt.NDArray[np.int32]
 
@@ -41,6 +42,10 @@ UNKNOWN_COST: Final = 5
 WAYPOINT: Final = 5
 #: An agent walks if what it walks to is within 18 degrees of its heading, else it turns.
 ALIGNED: Final = round(math.cos(math.radians(18.0)), 12)
+#: What a cell costs more, in halves, for each move that was stopped there, and how many of these count.
+BUMP_COST, MOST_BUMPS = 10, 20
+#: How far ahead of an agent, metres, lies what stops it, and cells around that to which this applies.
+BUMP_AHEAD, BUMP_CELLS = 0.4, 1
 #: Steps for which a way is kept at most, and cells by which an agent may be beside it.
 KEPT, ASTRAY = 20, 2
 
@@ -67,6 +72,8 @@ class Way(NamedTuple):
     """(28800,): the cell before each, by the last search."""
     heap: I64
     """(H,): cells to be visited in a search: what a way by them costs at least, times 65536, and their number."""
+    bumps: U8
+    """(28800,): how many moves of the agent were stopped around each cell, ``MOST_BUMPS`` at most."""
 
 
 #: Places in ``Way.marks``.
@@ -82,12 +89,14 @@ def begin_way(ground: Ground) -> Way:
         marks[low] = max(0, int((rooms[f"{names}0"].min() - first) / CHART_CELL) - MARGIN)
         marks[high] = min(size - 1, int((rooms[f"{names}1"].max() - first) / CHART_CELL) + MARGIN)
     cells, came = np.zeros(_CELLS, np.int32), np.zeros(_CELLS, np.int32)
-    return Way(cells, marks, np.zeros(_CELLS, np.int64), came, np.zeros(_HEAP, np.int64))
+    bumps = np.zeros(_CELLS, np.uint8)
+    return Way(cells, marks, np.zeros(_CELLS, np.int64), came, np.zeros(_HEAP, np.int64), bumps)
 
 
 def forget_way(way: Way) -> None:
-    """Give a way up."""
+    """Give a way up, and forget where moves were stopped: what stood there may have gone."""
     way.marks[LENGTH] = 0
+    way.bumps[:] = 0
 
 
 @compiled
@@ -110,6 +119,8 @@ def choose_move(way: Way, chart: U8, near: U8, state: TransportState, agent: int
     start, goal = _cell_at(marks, body.x, body.z), _cell_at(marks, x, z)
     obstacle = FIRST_COST if state.clock[0] < FIRST_FRAMES else COSTS[IN_OBSTACLE]
     marks[STEPS] += 1
+    if body.last == FORWARD and body.status == FAILURE:
+        _note_bump(way, body.x + BUMP_AHEAD * body.east, body.z + BUMP_AHEAD * body.north)
     if not _is_kept(way, cells, nearness, start, goal, obstacle):
         _find_way(way, cells, nearness, start, goal, obstacle)
         for place in range(1, marks[LENGTH] - BEHIND):
@@ -138,6 +149,16 @@ def _cell_at(marks: I64, x: float, z: float) -> int:
 
 
 @part
+def _note_bump(way: Way, x: float, z: float) -> None:
+    """Note that a move was stopped at a place."""
+    cell = _cell_at(way.marks, x, z)
+    for i in range(max(cell // CHART[1] - BUMP_CELLS, 0), min(cell // CHART[1] + BUMP_CELLS, CHART[0] - 1) + 1):
+        for j in range(max(cell % CHART[1] - BUMP_CELLS, 0), min(cell % CHART[1] + BUMP_CELLS, CHART[1] - 1) + 1):
+            if way.bumps[i * CHART[1] + j] < MOST_BUMPS:
+                way.bumps[i * CHART[1] + j] += 1
+
+
+@part
 def _is_kept(way: Way, chart: U8, near: U8, start: int, goal: int, obstacle: int) -> bool:
     """Return whether the way goes on: to the same place, from where the agent is, and no dearer than when found."""
     marks, cells = way.marks, way.cells
@@ -153,7 +174,7 @@ def _is_kept(way: Way, chart: U8, near: U8, start: int, goal: int, obstacle: int
     marks[AT] = at
     price = 0
     for place in range(at + 1, marks[LENGTH]):
-        price += _cost_of(chart, near, cells[place], obstacle)
+        price += _cost_of(chart, near, way.bumps, cells[place], obstacle)
     return bool(price <= way.cost[cells[marks[LENGTH] - 1]] - way.cost[cells[at]])
 
 
@@ -164,10 +185,10 @@ def _steps_between(first: int, other: int) -> int:
 
 
 @part
-def _cost_of(chart: U8, near: U8, cell: int, obstacle: int) -> int:
-    """Return what it costs to enter a cell; chart and nearness as flat arrays."""
+def _cost_of(chart: U8, near: U8, bumps: U8, cell: int, obstacle: int) -> int:
+    """Return what it costs to enter a cell; chart, nearness and bumps as flat arrays."""
     kind = near[cell]
-    cost = obstacle if kind == IN_OBSTACLE else COSTS[kind]
+    cost = (obstacle if kind == IN_OBSTACLE else COSTS[kind]) + BUMP_COST * bumps[cell]
     return cost + UNKNOWN_COST if chart[cell] == UNKNOWN else cost
 
 
@@ -203,7 +224,7 @@ def _find_way(way: Way, chart: U8, near: U8, start: int, goal: int, obstacle: in
             to_i, to_j = i + _SIDES[side][0], j + _SIDES[side][1]
             if marks[WEST] <= to_i <= marks[EAST] and marks[SOUTH] <= to_j <= marks[NORTH]:
                 other = to_i * rows + to_j
-                price = cost[cell] + _cost_of(chart, near, other, obstacle)
+                price = cost[cell] + _cost_of(chart, near, way.bumps, other, obstacle)
                 if price < cost[other]:
                     cost[other], came[other] = price, cell
                     least = price + COSTS[CLEAR] * (abs(to_i - goal_i) + abs(to_j - goal_j))

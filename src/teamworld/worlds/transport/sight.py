@@ -409,10 +409,16 @@ def _draw_seen(
 ) -> None:
     """Draw seen things and agents as obstacles, and stamp their cells: floor behind them must not clear these."""
     for item in range(len(state.items)):
-        known = knowledge.things[agent, item]
-        is_near = _ahead_of(state, agent, known.x, known.z) < eyes.chart_range
-        if known.visible and is_near and _is_obstacle(ground, state, item):
-            _stamp(field, state, knowledge, agent, known.x, known.z, ground.items[item].radius)
+        thing, kind = state.items[item], ground.items[item]
+        if not _is_obstacle(ground, state, item) or _ahead_of(state, agent, thing.x, thing.z) >= eyes.chart_range:
+            continue
+        if kind.kind == UNRELATED:  # what is of no use is no thing to know of, but it stands in the way
+            shape = Shape(thing.x, thing.y, thing.z, kind.height, (kind.width + kind.depth) / 4, thing.support)
+            is_seen = _is_in_sight(ground, eyes.chart_range, state, agent, shape)
+        else:
+            is_seen = bool(knowledge.things[agent, item].visible)
+        if is_seen:
+            _stamp(field, state, knowledge, agent, thing.x, thing.z, kind.radius)
     for other in range(len(state.agents)):
         met = knowledge.teammates[agent, other]
         if met.visible and _ahead_of(state, agent, met.x, met.z) < eyes.chart_range:

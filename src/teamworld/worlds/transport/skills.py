@@ -51,7 +51,7 @@ TURNS: Final = 16
 #: Steps of a search at most (``h_agent.py``), and of any other walk.
 SEARCH_STEPS, MOST_STEPS = 80, 300
 #: A walk that has not led half a metre away for so many steps is stuck.
-STUCK_STEPS, STUCK_SPAN = 40, 0.5
+STUCK_STEPS, STUCK_SPAN = 60, 0.5
 #: Frames of waiting, at most: as long as a move forward.
 PULSE: Final = 10
 #: Why an action failed, and what that means of a thing.

@@ -160,4 +160,4 @@ def test_where_nobody_can_be_ordered_there_is_no_field_for_orders(label: str) ->
             fields.add(question.may_order)
 
     watch(label, look, HOUSE._replace(horizon=4))
-    assert fields == {False, label == "camon"}
+    assert fields == {label == "camon"}

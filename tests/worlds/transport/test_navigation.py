@@ -12,11 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from teamworld.language import Action
 from teamworld.seeding import generator
 from teamworld.worlds.transport import navigation, physics
 from teamworld.worlds.transport.navigation import AT, COSTS, GOAL, LENGTH, STEPS, UNKNOWN_COST, Way
 from teamworld.worlds.transport.sight import CHART_CELL, CHART_X, CHART_Z, FREE, OBSTACLE, UNKNOWN, WALL, Moment
-from teamworld.worlds.transport.state import FORWARD, LEFT, NONE, RIGHT, Primitive, Rules
+from teamworld.worlds.transport.state import FAILURE, FORWARD, LEFT, NONE, RIGHT, Primitive, Rules
+from teamworld.worlds.transport.world import make
 from tests.worlds.transport import slow_sight
 from tests.worlds.transport.houses import box, house, look, moment, put_agent
 
@@ -154,3 +156,34 @@ def test_walks_arrive(goal: tuple[float, float]) -> None:
         look(here)
     assert math.dist((body["x"], body["z"]), goal) < 0.5
     assert here.state.clock[0] < 40 * math.dist((1.0, 0.5), goal) + 120
+
+
+def test_cells_where_moves_were_stopped_become_dearer() -> None:
+    """Something that is on no chart is walked round, not into again and again; another walk tries it anew."""
+    here = moment(house(starts=[(0.5, 0.25, 90.0)]))
+    here.state.clock[0] = 200
+    draw_chart(here, np.full((40, 20), FREE, np.uint8))
+    way = navigation.begin_way(here.ground)
+    assert choose(here, way, 3.0, 0.25) == FORWARD
+    straight = cells_of(way)
+    for _ in range(navigation.FEW_BUMPS + 3):
+        here.state.agents["last"], here.state.agents["status"] = FORWARD, FAILURE
+        choose(here, way, 3.0, 0.25)
+    around = cells_of(way)
+    assert way.bumps.max() == navigation.FEW_BUMPS + 3
+    assert not set(around) & set(np.flatnonzero(way.bumps).tolist())
+    navigation.forget_way(way)
+    here.state.agents["last"] = NONE
+    choose(here, way, 3.0, 0.25)
+    assert cells_of(way) == straight
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("seed", range(200, 212))
+def test_all_rooms_of_own_houses_are_walked_to(seed: int) -> None:
+    here = make("dev", seed, 10_000, {"agents": 1})
+    for room in here._names.rooms:
+        actions = {"Alice": Action("explore", (room,))}
+        while (outcome := here.step(actions).outcomes["Alice"]).status == "running":
+            actions = {}
+        assert outcome.status == "done", f"{room}: {outcome.reason}"

@@ -238,7 +238,7 @@ def test_seen_things_and_agents_are_obstacles_until_the_floor_is_seen() -> None:
     things = [item(1, "wood_basket", 3.0, 3.0), item(2, "bowl", 2.5, 3.0), item(3, "plate", 1.0, 3.0)]
     here = moment(house(things, starts=[FRONT, (1.5, 3.0, 0.0)]))
     look(here)
-    assert [chart_at(here, x, 3.0) for x in (1.0, 1.5, 2.0, 2.5, 3.0)] == [FREE, OBSTACLE, FREE, OBSTACLE, FREE]
+    assert [chart_at(here, x, 3.0) for x in (1.0, 1.5, 2.0, 2.5, 3.0)] == [FREE, OBSTACLE, FREE, OBSTACLE, OBSTACLE]
     put_agent(here, 1, 6.0, 3.0)
     here.state.items["x"][1] = 6.0
     look(here)

@@ -42,8 +42,10 @@ UNKNOWN_COST: Final = 5
 WAYPOINT: Final = 5
 #: An agent walks if what it walks to is within 18 degrees of its heading, else it turns.
 ALIGNED: Final = round(math.cos(math.radians(18.0)), 12)
-#: What a cell costs more, in halves, for each move that was stopped there, and how many of these count.
+#: What a cell costs more, in halves, for each move that was stopped there beyond the first few, and how many moves are
+#: counted: who gives up sooner walks unlike the benchmark's agents, who never gives up stays where it is.
 BUMP_COST, MOST_BUMPS = 10, 20
+FEW_BUMPS: Final = 5
 #: How far ahead of an agent, metres, lies what stops it, and cells around that to which this applies.
 BUMP_AHEAD, BUMP_CELLS = 0.4, 1
 #: Steps for which a way is kept at most, and cells by which an agent may be beside it.
@@ -188,7 +190,7 @@ def _steps_between(first: int, other: int) -> int:
 def _cost_of(chart: U8, near: U8, bumps: U8, cell: int, obstacle: int) -> int:
     """Return what it costs to enter a cell; chart, nearness and bumps as flat arrays."""
     kind = near[cell]
-    cost = (obstacle if kind == IN_OBSTACLE else COSTS[kind]) + BUMP_COST * bumps[cell]
+    cost = (obstacle if kind == IN_OBSTACLE else COSTS[kind]) + BUMP_COST * max(int(bumps[cell]) - FEW_BUMPS, 0)
     return cost + UNKNOWN_COST if chart[cell] == UNKNOWN else cost
 
 

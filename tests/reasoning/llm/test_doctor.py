@@ -151,7 +151,7 @@ def test_key_that_goes_unencrypted(server: Peer) -> None:
     assert "https" in checks["key"].todo
 
 
-def replied(listing: bytes, wait: float = 0.0) -> dict[str, Check]:
+def replied(listing: bytes, wait: float = 0.0, environ: dict[str, str] | None = None) -> dict[str, Check]:
     """Return what is found at a server that lists its models so, and takes its time."""
     httpx = library.httpx2
 
@@ -163,7 +163,7 @@ def replied(listing: bytes, wait: float = 0.0) -> dict[str, Check]:
         return httpx.AsyncClient(transport=httpx.MockTransport(reply))
 
     with mock.patch.object(library, "http", web):
-        return look("http://127.0.0.1:9/v1#m", connect=0.1 if wait else 2.0, read=0.1 if wait else 3.0)
+        return look("http://127.0.0.1:9/v1#m", environ, connect=0.1 if wait else 2.0, read=0.1 if wait else 3.0)
 
 
 @pytest.mark.parametrize("listing", [b"[" * 200_000, b'{"data":' * 100_000, b"\xff", b"", b'{"data":{"id":1}}'])
@@ -174,6 +174,16 @@ def test_a_listing_that_is_none(listing: bytes) -> None:
 def test_names_of_models_cannot_command_the_terminal() -> None:
     checks = replied(b'{"data":[{"id":"\\u001b[31mred\\u001b]0;x\\u0007"},{"id":"two\\nlines"}]}')
     assert checks["model"].todo == "listed: [31mred ]0;x, two lines"
+
+
+@pytest.mark.parametrize("key", [KEY, "0123456789abcdef"])
+def test_a_listed_key_is_not_shown(key: str) -> None:
+    checks = replied(f'{{"data":[{{"id":"x-{key}"}}]}}'.encode(), environ={"TEAMWORLD_API_KEY": key})
+    assert checks["model"].todo == "listed: x-***"
+
+
+def test_names_of_models_are_short() -> None:
+    assert replied(b'{"data":[{"id":"' + 1_000_000 * b"x" + b'"}]}')["model"].todo == f"listed: {200 * 'x'}"
 
 
 def test_a_server_that_drips_is_not_waited_for_without_end() -> None:

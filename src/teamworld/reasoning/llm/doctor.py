@@ -25,6 +25,8 @@ from teamworld.reasoning.llm.model_names import Endpoint, parse_endpoint
 PORTS = "vLLM 8000, SGLang 30000, Ollama 11434, llama.cpp 8080, LM Studio 1234"
 #: A model that reasons needs room before it answers.
 ROOM = 2000
+#: Characters that are shown of a model's name at most.
+LONGEST_NAME = 200
 
 
 class Check(NamedTuple):
@@ -151,18 +153,19 @@ async def _list_models(endpoint: Endpoint, secret: Secret | None, connect: float
             problem = f"{endpoint.host} wants a key"
             todo = f"set {keys.GENERIC}, name a variable with --key-env, or use a keys file"
         return _Listing(Check("reachable", False, f"yes, but {problem} (HTTP {status})", todo), stop=True)
-    models = _parse_listing(body) if status == 200 else None
+    models = _parse_listing(body, () if secret is None else (secret,)) if status == 200 else None
     if models is None:
         todo = "" if endpoint.base.endswith("/v1") else f"if the question below fails too, try {endpoint.base}/v1"
         return _Listing(Check("reachable", True, f"yes; it lists no models (HTTP {status})", todo))
     return _Listing(Check("reachable", True, f"yes; it lists {len(models)} models"), tuple(models))
 
 
-def _parse_listing(body: bytes) -> list[str] | None:
+def _parse_listing(body: bytes, secrets: Sequence[Secret]) -> list[str] | None:
     try:
         listed: Any = json.loads(body)
         entries = listed.get("data", listed.get("models"))
-        return [scrub(str(entry.get("id") or entry["name"])).removeprefix("models/") for entry in entries]
+        names = [scrub(str(entry.get("id") or entry["name"]), secrets) for entry in entries]
+        return [name.removeprefix("models/")[:LONGEST_NAME] for name in names]
     except (ValueError, AttributeError, TypeError, KeyError, RecursionError):
         return None
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import ssl
+import zlib
+from collections.abc import AsyncIterable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -56,6 +58,8 @@ _KEY_HEADERS = {"anthropic": ("x-api-key", "{}"), "google": ("x-goog-api-key", "
 WIDTH = 8
 #: What the SDKs get in place of the key; the header is set where the request goes out.
 _PLACEHOLDER = "set-when-sent"
+#: Bytes of a response at most, before and after it is decompressed: more than any answer takes.
+MOST_BYTES = 16 * 2**20
 _FINISHES = {"length": "length", "content_filter": "refused"}
 #: A number of tokens, also where it is written as text; a record holds none above.
 _COUNT: TypeAdapter[int] = TypeAdapter(Annotated[int, Field(ge=0, lt=2**63)])
@@ -84,13 +88,42 @@ def http(
         if secret is not None:
             request.headers[header] = shape.format(secret.reveal())
 
+    async def bound(response: httpx2.Response) -> None:
+        response.stream = await _read_bounded(response)
+
     return httpx2.AsyncClient(
+        headers={"accept-encoding": "gzip, deflate"},
         timeout=httpx2.Timeout(connect=connect, read=read, write=read, pool=None),
         limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
         trust_env=not endpoint.local,
         verify=verify,
-        event_hooks={"request": [strip]},
+        event_hooks={"request": [strip], "response": [bound]},
     )
+
+
+async def _read_bounded(response: httpx2.Response) -> httpx2.ByteStream:
+    """Return the body of a response, decompressed; what is too long, or compressed otherwise, raises."""
+    encoding = response.headers.pop("content-encoding", "identity").strip().lower()
+    stream = cast("AsyncIterable[bytes]", response.stream)
+    # 32 + 15: gzip and zlib alike, told apart by their headers.
+    unpacker = None if encoding in ("", "identity") else zlib.decompressobj(47)
+    body = bytearray()
+    taken = 0
+    try:
+        if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
+            raise httpx2.DecodingError(f"a response in an encoding that was not asked for: {encoding[:40]}")
+        async for piece in stream:
+            taken += len(piece)
+            body += piece if unpacker is None else unpacker.decompress(piece, MOST_BYTES + 1 - len(body))
+            if taken > MOST_BYTES or len(body) > MOST_BYTES:
+                raise httpx2.DecodingError(f"a response of more than {MOST_BYTES // 2**20} MB")
+        if unpacker is not None and taken and not unpacker.eof:
+            raise httpx2.DecodingError("a compressed response that ends too early")
+    except zlib.error as error:
+        raise httpx2.DecodingError(f"a compressed response that is damaged ({error})") from None
+    finally:
+        await cast("httpx2.AsyncByteStream", response.stream).aclose()
+    return httpx2.ByteStream(bytes(body))
 
 
 class _Chat(OpenAIChatModel):

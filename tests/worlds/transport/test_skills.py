@@ -74,10 +74,13 @@ def test_put_and_deliver() -> None:
     assert act(here, Action("put", (APPLE, BOWL))).status == "done"
     assert frames(here) - before == 146
     assert held(here) == [NOTHING, 14]
+    assert here.truth().value(APPLE, "IN") == here.truth().value(BOWL, "IN") == LIVING
     go_home(here)
     assert act(here, Action("deliver")).status == "done"
     assert held(here) == [NOTHING, NOTHING]
     assert here._moment.state.items["released"].tolist() == [True, False, False, False]
+    known = here.view("Alice").known
+    assert (known.value(BOWL, "IN"), known.value(APPLE, "INSIDE")) == (BEDROOM, BOWL), "it fell before its feet, unseen"
 
 
 def test_deliver_drops_both_hands() -> None:

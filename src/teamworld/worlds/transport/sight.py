@@ -310,6 +310,8 @@ def _notice(
         is_seen = True
     elif thing.holder != NOBODY:
         is_seen = knowledge.teammates[agent, thing.holder].visible and draw >= eyes.miss
+    elif known.seen != NEVER and known.holder == agent:
+        is_seen = True  # it has just let go of it: it falls too near to be in the picture
     else:
         shape = Shape(thing.x, thing.y, thing.z, kind.height, radius, thing.support)
         is_seen = draw >= eyes.miss and _is_in_sight(ground, eyes.thing_range, state, agent, shape)

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from teamworld.language import Action, AgentId, Facts, plain
+from teamworld.language import Action, AgentId, Fact, Facts, plain
 from teamworld.seeding import generator
 from teamworld.worlds.base.executor import RUNNING, Result
 from teamworld.worlds.base.indistinguishable_pair import IndistinguishablePair
@@ -312,9 +312,17 @@ class TransportWorld(FactsWorld[TransportDomain, TransportSkill, TransportChange
         return [wants.goal(wanted, wanted.number - done[wanted.kind]) for wanted in wants.wanted]
 
     def truth(self) -> Facts:
-        """Return all that is true now; what somebody has seen of a room counts as seen."""
+        """Return all that is true now; what somebody has seen of a room counts as seen.
+
+        What is held or in a container is in the room of its holder or container too, so that who says so has told no
+        falsehood.
+        """
         known = truth(self._names, self._moment)
-        return Facts((*facts_of(known), *room_facts(self._names, self._moment)))
+        room = {thing: known.at[agent] for agent, things in known.hands.items() for thing in things} | dict(known.room)
+        carried = {thing: room[thing] for thing in room if thing not in known.room}
+        carried |= {thing: room[outer] for thing, outer in known.inside.items()}
+        rooms = (Fact(thing, "IN", within) for thing, within in carried.items())
+        return Facts((*facts_of(known), *room_facts(self._names, self._moment), *rooms))
 
     def snapshot(self) -> Mapping[str, Any]:
         """Return what a drawing of this moment needs, see ``drawing_data``."""

@@ -37,6 +37,7 @@ lint: $(DEV_STAMP)
 	$(PY) -m mypy --strict $(wildcard src tests)
 	$(VENV)/bin/lint-imports
 	$(PY) scripts/check_names.py
+	$(PY) scripts/check_sums.py src
 
 format: $(DEV_STAMP)
 	$(PY) -m ruff check --fix $(CHECKED)

@@ -6,6 +6,7 @@ import math
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from math import fsum
 from pathlib import Path
 from typing import NamedTuple
 
@@ -85,7 +86,7 @@ def beyond(estimates: Sequence[CostEstimate], limit: BudgetLimit) -> bool:
     """Whether what is expected is more than a limit."""
     tokens, usd = (
         sum(estimate.prompt + estimate.output for estimate in estimates),
-        sum(estimate.usd or 0.0 for estimate in estimates),
+        fsum(estimate.usd or 0.0 for estimate in estimates),
     )
     return tokens > (limit.tokens or math.inf) or usd > (limit.usd or math.inf)
 

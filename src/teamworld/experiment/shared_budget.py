@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from math import fsum
 from pathlib import Path
 
 from teamworld.experiment.reasoner_factory import spent
@@ -47,7 +48,7 @@ class SharedBudget:
             return replace(self._running, budget=None)
         prices = Prices.load(self._running.prices)
         others = [_spent(other, prices) for other in self._folders if other != folder]
-        usd, tokens = sum(spent.usd.total for spent in others), sum(spent.tokens.total for spent in others)
+        usd, tokens = fsum(spent.usd.total for spent in others), fsum(spent.tokens.total for spent in others)
         left = BudgetLimit(
             None if self._limit.usd is None else round(self._limit.usd - usd, 9),
             None if self._limit.tokens is None else self._limit.tokens - round(tokens),

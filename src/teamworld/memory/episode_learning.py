@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import chain
+from math import fsum
 from typing import Literal, NamedTuple, cast
 
 import msgspec
@@ -145,7 +146,7 @@ class Tracker:
             cut=not success and (end.goal_done or (end.status in _REPLACED and end.cause != "unable")),
             situation=start.label or "",
             quorum=max(1, start.quorum),
-            credit=min(PARTS, round(sum(helped.values()) * PARTS)),
+            credit=min(PARTS, round(fsum(helped.values()) * PARTS)),
             helped=tuple(sorted(helped)),
         )
 

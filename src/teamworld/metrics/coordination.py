@@ -187,7 +187,7 @@ def spatial_conflict(table: EventTable) -> Value:
 @metric
 def deadlock(table: EventTable) -> Value:
     """Return the share of steps in deadlocks."""
-    return share(sum(end - first for first, end in deadlocks(table)), table.steps)
+    return share(fsum(end - first for first, end in deadlocks(table)), table.steps)
 
 
 @primitive

@@ -69,7 +69,7 @@ def count_known(numbers: Iterable[int | None]) -> Value:
     """Return a sum; null of none, and where one of the numbers is not known."""
     numbers = list(numbers)
     known = [number for number in numbers if number is not None]
-    return count(sum(known)) if numbers and len(known) == len(numbers) else NULL
+    return count(fsum(known)) if numbers and len(known) == len(numbers) else NULL
 
 
 #: Not there to be measured.

@@ -10,6 +10,7 @@ import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from math import fsum
 from typing import Final, TypeAlias
 
 from teamworld.metrics.definition import Value, count, count_known, metric, share
@@ -40,7 +41,7 @@ def messages(table: EventTable) -> Value:
 def message_tokens(table: EventTable) -> Value:
     """Return the tokens of all messages."""
     texts = Counter(message.text for message in table.all(MessageSent))
-    return count(sum(len(tokenize(text)) * times for text, times in texts.items()))
+    return count(fsum(len(tokenize(text)) * times for text, times in texts.items()))
 
 
 @metric

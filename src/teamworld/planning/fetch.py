@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from math import fsum
 from typing import NamedTuple
 
 from teamworld.language import AgentId, Entity, Fact, Facts, GoalId
@@ -102,7 +103,7 @@ def find_chances(
     for latent in () if domain.beliefs is None else domain.beliefs.latent_variables(facts):
         about_target = any(value.fact.subject in targets for value in latent.values)
         if about_target or any(goal in goals for goal in latent.goals):
-            total = sum(value.weight for value in latent.values)
+            total = fsum(value.weight for value in latent.values)
             for value in latent.values:
                 if isinstance(value.fact.value, Entity):
                     place = value.fact.value

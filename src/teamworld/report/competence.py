@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import fsum
 from pathlib import Path
 from statistics import stdev
 from typing import Final, Literal, NamedTuple, TypeAlias
@@ -146,7 +147,7 @@ def mean_competency(seeds: Iterable[Seed]) -> Interval | None:
     shown = [name for name, count in counts.items() if count]
     strata = {}
     for level, own in by_level.items():
-        weight = sum(1.0 / counts[name] for name in shown if name in shown_by(level)) / max(1, len(shown))
+        weight = fsum(1.0 / counts[name] for name in shown if name in shown_by(level)) / max(1, len(shown))
         strata[level] = [(value.n * weight, weight) for value in own]
     return _bounded(strata, shares=all(weight == 1.0 for units in strata.values() for _, weight in units))
 

@@ -201,7 +201,7 @@ def _best_smaller(samples: Sequence[Sample], sizes: Mapping[Key, Collection[Samp
             if other.extract.team < sample.extract.team and value is not None:
                 completions.setdefault(_family(sample), {}).setdefault(other.extract.team, []).append(value)
     means = {
-        family: {team: sum(values) / len(values) for team, values in teams.items()}
+        family: {team: fsum(values) / len(values) for team, values in teams.items()}
         for family, teams in completions.items()
     }
     return {family: min(teams, key=lambda team: (-teams[team], team)) for family, teams in means.items()}

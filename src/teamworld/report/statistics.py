@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from math import fsum
 from statistics import NormalDist
 from typing import NamedTuple, TypeAlias
 
@@ -82,7 +83,7 @@ def ratio_interval(strata: Mapping[str, Sequence[Ratio]]) -> Interval | None:
         None where the denominators sum to nothing. One unit has no interval: its bounds are its value.
     """
     parts = _parts(strata)
-    num, den = (sum(float(part[at].sum()) for part in parts) for at in (0, 1))
+    num, den = (fsum(float(part[at].sum()) for part in parts) for at in (0, 1))
     number = sum(part.shape[1] for part in parts)
     if not number or not den:
         return None
@@ -187,7 +188,7 @@ def _student(tail: float, free: int) -> float:
         (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
         (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92_160,
     )
-    return z + sum(term / float(free) ** power for power, term in enumerate(terms, start=1))
+    return z + fsum(term / float(free) ** power for power, term in enumerate(terms, start=1))
 
 
 def paired_interval(first: Sequence[float], second: Sequence[float]) -> Interval | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import fsum
 
 from msgspec import convert
 from msgspec.structs import replace
@@ -275,8 +276,8 @@ class _Reader:
             episode=start.episode,
             result=EpisodeResult(
                 completion=summary.completion,
-                done=sum(goal.weight for goal in start.goals if summary.done[goal.id] is not None),
-                weight=sum(goal.weight for goal in start.goals),
+                done=fsum(goal.weight for goal in start.goals if summary.done[goal.id] is not None),
+                weight=fsum(goal.weight for goal in start.goals),
                 steps=summary.steps,
                 horizon=start.horizon,
                 reason=summary.reason,

@@ -10,6 +10,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import fsum
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Generic, TypeVar, cast
 
@@ -385,9 +386,9 @@ class PredictIntents(
         """Return the intents, with the weights that were given or those of their ranks."""
         guesses, situation, intents = answer.subplans[:INTENTS], self.situation, list[Intent]()
         weights = [guess.weight or 0.0 for guess in guesses]
-        if sum(weights) <= 0 or any(guess.weight is None for guess in guesses):
+        if fsum(weights) <= 0 or any(guess.weight is None for guess in guesses):
             weights = list(WEIGHTS)
-        scale = max(1.0, sum(weights[: len(guesses)]))
+        scale = max(1.0, fsum(weights[: len(guesses)]))
         for guess, weight in zip(guesses, weights, strict=False):
             actions = read_steps(guess.steps, situation, self.teammate)[: situation.options.actions]
             subplan = Subplan(actions, self.read_goal(guess.goal))

@@ -26,6 +26,7 @@ waits for it at a goal short of hands. All of it is in agent-steps.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import fsum
 from typing import NamedTuple
 
 from teamworld.language import AgentId, Fact, GoalId
@@ -53,7 +54,7 @@ def value_message(situation: Situation, goal: GoalId | None, facts: Iterable[Fac
     """Return what it is worth to tell that one takes a goal, and some facts."""
     about = {fact.subject for fact in facts}
     goals = (known for known in situation.all_goals.values() if known.thing is not None and known.thing in about)
-    saved = sum(_value_of_facts(situation, known) for known in goals)
+    saved = fsum(_value_of_facts(situation, known) for known in goals)
     target = situation.all_goals.get(goal) if goal is not None else None
     waiting = 0
     if target is not None:
@@ -66,7 +67,7 @@ def value_message(situation: Situation, goal: GoalId | None, facts: Iterable[Fac
 def take_up_probability(situation: Situation, teammate: AgentId, goal: Goal) -> float:
     """Return how likely a teammate that knows of a goal is to take it up by itself, from 0 to 1."""
     nearness = 1 / _way(situation, goal)
-    return nearness / (nearness + sum(1 / _way(situation, other) for other in situation.others(teammate, goal.id)))
+    return nearness / (nearness + fsum(1 / _way(situation, other) for other in situation.others(teammate, goal.id)))
 
 
 def _way(situation: Situation, goal: Goal) -> float:
@@ -84,7 +85,7 @@ def _value_of_facts(situation: Situation, goal: Goal) -> float:
     room = max(0, goal.capacity - situation.staffed[goal.id])
     unaware = [teammate for teammate in situation.helpers(goal) if not situation.knows_about(teammate, goal.thing)]
     helped = sorted((take_up_probability(situation, teammate, goal) for teammate in unaware), reverse=True)
-    return sum(helped[:room]) * _bounded(situation, situation.search)
+    return fsum(helped[:room]) * _bounded(situation, situation.search)
 
 
 def _value_of_intent(situation: Situation, goal: Goal) -> float:
@@ -98,10 +99,10 @@ def _value_of_intent(situation: Situation, goal: Goal) -> float:
     if staff < goal.quorum:
         wait = _bounded(situation, trip + situation.search)
         saved = sorted(((1 - take_up_probability(situation, teammate, goal)) * wait for teammate in free), reverse=True)
-        return sum(saved[: goal.quorum - staff])
+        return fsum(saved[: goal.quorum - staff])
     if staff >= goal.capacity:
         aware = (teammate for teammate in free if situation.knows_of(teammate, goal))
-        return sum(take_up_probability(situation, teammate, goal) * trip for teammate in aware)
+        return fsum(take_up_probability(situation, teammate, goal) * trip for teammate in aware)
     return 0.0
 
 
@@ -111,4 +112,4 @@ def _likely_followers(situation: Situation, goal: Goal, free: Iterable[AgentId])
         return 0.0
     things = situation.lying(goal)
     aware = (teammate for teammate in free if any(situation.knows_about(teammate, thing) for thing in things))
-    return sum(take_up_probability(situation, teammate, goal) for teammate in aware)
+    return fsum(take_up_probability(situation, teammate, goal) for teammate in aware)

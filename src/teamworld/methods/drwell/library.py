@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import fsum
 from typing import NamedTuple
 
 from teamworld.errors import UserError
@@ -228,7 +229,7 @@ def _merge(better: PlanRecord, other: PlanRecord) -> PlanRecord:
         successes=successes,
         progress=mean(better.progress, other.progress),
         steps=mean(better.steps, other.steps),
-        mean_duration=sum(durations) / successes if successes else None,
+        mean_duration=fsum(durations) / successes if successes else None,
         mean_team=mean(better.mean_team, other.mean_team),
         causes=tuple(sorted(causes.items(), key=lambda item: (-item[1], item[0]))),
     )

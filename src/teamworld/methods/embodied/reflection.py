@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
@@ -116,7 +117,7 @@ class ReflectionQuestion(Question[Answer]):
         """Mean cost of each organisation that was tried."""
         texts = dict.fromkeys(record.text for record in self.records)
         costs = {text: [record.cost for record in self.records if record.text == text] for text in texts}
-        return {text: sum(costs_of_text) / len(costs_of_text) for text, costs_of_text in costs.items()}
+        return {text: fsum(costs_of_text) / len(costs_of_text) for text, costs_of_text in costs.items()}
 
 
 @dataclass(frozen=True)

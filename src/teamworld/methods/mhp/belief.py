@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator
+from math import fsum
 from typing import Final
 
 import numpy as np
@@ -216,7 +217,7 @@ class NearestBelief(Belief):
         return self._rates
 
     def _values(self, latent: LatentVariable) -> Iterator[tuple[str, Index, float]]:
-        total = sum(value.weight for value in latent.values)
+        total = fsum(value.weight for value in latent.values)
         for value in latent.values:
             subject, place = value.fact.subject, value.fact.value
             if isinstance(subject, Entity) and isinstance(place, Entity) and place in self.inventory.indices:

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from math import fsum
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -133,7 +134,7 @@ def _play(out: Path, level: str, seeds: range, limit: int, progress: Progress) -
 def _band(rows: Sequence[EpisodeRow], method: str, measure: str) -> Band:
     """Return mean, smallest and largest value of a method over seeds."""
     values = [_value(row, measure) for row in rows if row.method == method]
-    return Band(sum(values) / len(values), min(values), max(values))
+    return Band(fsum(values) / len(values), min(values), max(values))
 
 
 def _value(row: EpisodeRow, measure: str) -> float:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
+from math import fsum
 from pathlib import Path
 from typing import NamedTuple
 
@@ -116,7 +117,7 @@ def _step_cost(n: int, policy: str, window: float) -> StepCost:
 
 def _over(times: list[float], window: float) -> bool:
     """Look at the sum now and then only: it costs as much as a small step."""
-    return len(times) % 25 == 0 and sum(times) >= window
+    return len(times) % 25 == 0 and fsum(times) >= window
 
 
 def _resident() -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import fsum
 from typing import Any, NamedTuple
 
 import msgspec
@@ -240,7 +241,7 @@ class Team(NamedTuple):
             for team in (self, single)
         )
         shares = [1 - own[place] / alone[place] for place in own if place in alone]
-        return sum(shares) / len(shares) if shares else None
+        return fsum(shares) / len(shares) if shares else None
 
     def difference(self, other: Team | None, name: str) -> Paired | None:
         """Return the mean difference to another team on the episodes and seeds that both have; None without any."""
@@ -262,7 +263,7 @@ def _means(values: Iterable[tuple[Any, float]]) -> dict[Any, float]:
     by_key: dict[Any, list[float]] = {}
     for key, value in values:
         by_key.setdefault(key, []).append(value)
-    return {key: sum(numbers) / len(numbers) for key, numbers in by_key.items()}
+    return {key: fsum(numbers) / len(numbers) for key, numbers in by_key.items()}
 
 
 # ---- claims

@@ -9,6 +9,7 @@ import datetime
 import time
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from math import fsum
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -48,7 +49,7 @@ class Rates(NamedTuple):
         cached = min(usage.cached or 0, prompt)
         written = min(usage.written or 0, prompt - cached)
         counts = (prompt - cached - written, cached, written, output)
-        return sum(count * _at(steps, prompt) for count, steps in zip(counts, self, strict=True)) / 1e6
+        return fsum(count * _at(steps, prompt) for count, steps in zip(counts, self, strict=True)) / 1e6
 
 
 def _at(steps: Steps, prompt: int) -> float:

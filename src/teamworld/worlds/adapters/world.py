@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from math import fsum
 from typing import Any, Final, NamedTuple
 
 from teamworld.errors import UserError
@@ -87,7 +88,7 @@ class AdapterWorld(FactsWorld[Describer[Any], MacroAction, EnvironmentStep]):
         self._alive = [agent for agent in self._alive if agent not in gone]
         self._state = domain.truth(env, before)
         self._look(observations, infos, self._t + 1)
-        return EnvironmentStep(before, known, running, primitives, float(sum(rewards.values())), gone)
+        return EnvironmentStep(before, known, running, primitives, float(fsum(rewards.values())), gone)
 
     def observe(self, agent: AgentId, change: EnvironmentStep) -> Outcome:
         """Return what the step did to an agent and through it."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from math import fsum
 from typing import Final
 
 from teamworld.language import AgentId, Entity, Fact, Facts
@@ -116,7 +117,7 @@ def _values(thing: Entity, predicates: Predicates, known: Known) -> Iterator[Pos
         value = Fact(thing, "IN", room)
         if known.explored.get(room) != "all":
             seen = {box.kind for box in known.opened if known.room.get(box) == room}
-            weight = sum(p for spot, p in expected.items() if spot.room == room.kind and spot.furniture not in seen)
+            weight = fsum(p for spot, p in expected.items() if spot.room == room.kind and spot.furniture not in seen)
             part = PART if known.explored.get(room) == "part" else 1.0
             places_left.append(Possible(value, part * max(weight / rooms[room.kind], UNLIKELY)))
         for box in boxes:
@@ -135,6 +136,6 @@ def _alone(room: Entity, predicates: Predicates) -> float:
         for spot, share in _expected(wanted.kind, predicates).items():
             weights[spot] += share if spot.room == room.kind else 0.0
     first = max((weight for spot, weight in weights.items() if spot.relation == "INSIDE"), default=0.0)
-    open_ = sum(weight for spot, weight in weights.items() if spot.relation == "ON")
-    whole = sum(weights.values())
+    open_ = fsum(weight for spot, weight in weights.items() if spot.relation == "ON")
+    whole = fsum(weights.values())
     return (open_ + first) / whole if whole else 0.0

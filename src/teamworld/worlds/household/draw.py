@@ -8,7 +8,7 @@ several lie in one place; agents are discs with a nose that points where they lo
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import cos, radians, sin
+from math import cos, fsum, radians, sin
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -181,7 +181,7 @@ def _tags(plan: Plan, static: Static, snapshot: Snapshot) -> Iterator[Tag]:
             heaps.setdefault((relation, place, thing["id"] if place in rooms else 0, need), []).append(plan.spot(x, z))
     areas, taken = [plan.area(room["box"]) for room in static["rooms"]], list[Spot]()
     for (relation, place, _, need), spots in heaps.items():
-        home = sum(x for x, _ in spots) / len(spots), sum(y for _, y in spots) / len(spots)
+        home = fsum(x for x, _ in spots) / len(spots), fsum(y for _, y in spots) / len(spots)
         if relation == "INSIDE" and place in boxes:
             box = boxes[place]
             home = plan.spot((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from math import fsum
 from typing import Any, Final, TypeAlias
 
 from teamworld.errors import UserError
@@ -121,7 +122,7 @@ def _area(piece: Furniture) -> float:
     """Return the square metres of an outline."""
     corners = piece.corners
     pairs = zip(corners, (*corners[1:], corners[0]), strict=True)
-    return abs(sum(x0 * z1 - x1 * z0 for (x0, z0), (x1, z1) in pairs)) / 2
+    return abs(fsum(x0 * z1 - x1 * z0 for (x0, z0), (x1, z1) in pairs)) / 2
 
 
 def _degrees(east: float, north: float) -> int:

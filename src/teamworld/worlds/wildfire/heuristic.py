@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from math import dist
+from math import dist, fsum
 from typing import TYPE_CHECKING, TypeAlias
 
 from teamworld.language import Action, AgentId, Cell, Entity, Plan
@@ -393,7 +393,7 @@ def divide_cells(
     """Divide the cells of a ring among agents: each a run of them, as long as it is quick; the nearest agent first."""
     if not cells or not agents:
         return {}
-    total = sum(RATES[mission.kinds[agent]] for agent in agents)
+    total = fsum(RATES[mission.kinds[agent]] for agent in agents)
     order = sorted(agents, key=lambda agent: (-RATES[mission.kinds[agent]], agent))
     first = min(range(len(cells)), key=lambda k: (dist(cells[k], state.agents[order[0]].at), k))
     turned = cells[first:] + cells[:first]

@@ -86,6 +86,18 @@ def test_a_good_answer_in_each_encoding(encoding: str) -> None:
     assert answer.text == "{}"
 
 
+@pytest.mark.parametrize(
+    ("counts", "prompt", "output"), [((0, 0), None, None), ((7, 0), 7, None), ((0, 3), None, 3), ((7, 3), 7, 3)]
+)
+def test_a_count_that_cannot_be_zero_is_unknown(
+    counts: tuple[int, int], prompt: int | None, output: int | None
+) -> None:
+    usage = {"prompt_tokens": counts[0], "completion_tokens": counts[1], "total_tokens": sum(counts)}
+    answer = ask(whole(json.dumps(ANSWER | {"usage": usage}).encode()))
+    assert isinstance(answer, Completion), answer
+    assert (answer.usage.prompt, answer.usage.output) == (prompt, output)
+
+
 @pytest.mark.parametrize("kind", ["bomb", "endless"])
 def test_a_body_without_bounds_is_a_fault(kind: str) -> None:
     ask(whole(GOOD))  # what is imported and kept does not count

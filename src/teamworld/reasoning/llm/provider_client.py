@@ -333,12 +333,23 @@ def completion_of(response: ModelResponse) -> Completion:
         text = calls[0] if isinstance(calls[0], str) else json.dumps(calls[0] or {}, ensure_ascii=False)
     else:
         text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
+    text = text or str(details.get("refusal", ""))
+    usage = _protocol_usage(details["usage"]) if "usage" in details else _library_usage(response.usage)
     return Completion(
-        text=text or str(details.get("refusal", "")),
+        text=text,
         finish=cast("Any", _FINISHES.get(response.finish_reason or "", "stop")),
-        usage=_protocol_usage(details["usage"]) if "usage" in details else _library_usage(response.usage),
+        usage=_believed(usage, text),
         served=response.model_name or "",
     )
+
+
+def _believed(usage: Usage, text: str) -> Usage:
+    """Return a usage without the zeros that cannot be: every prompt takes tokens, and so does a text that came.
+
+    A budget that believed them would never end.
+    """
+    prompt, output = usage.prompt or None, usage.output if usage.output or not text else None
+    return structs.replace(usage, prompt=prompt, output=output)
 
 
 def _protocol_usage(usage: object) -> Usage:

@@ -133,6 +133,7 @@ class ToyWorld:
     """Reasons of failure that end a plan."""
 
     danger: DangerRules | None = None
+    hauling: None = None
     entities: Sequence[Entity] | None = None
     relations: tuple[Relation, ...] = ()
     measures: Measures = field(default_factory=lambda: {"work": (None, "units"), "wait": ()})

@@ -45,6 +45,7 @@ ASKED = {
     "mhp": set(),
     "random": set(),
     "react": {"react.act", "react.reflect", "translation"},
+    "rhp": set(),
     "zero_shot": {"zero_shot.plan"},
 }
 

@@ -15,6 +15,7 @@ _MEANING: Final[Mapping[Capability, str]] = {
     "beliefs": "beliefs (what is hidden, who perceives it and which actions conflict)",
     "danger": "danger (when agents are harmed)",
     "entities": "entities (the ids and classes of all that the task is about)",
+    "hauling": "hauling (things are brought to one place, in hands and in containers)",
 }
 
 
@@ -44,6 +45,7 @@ def _capabilities(world: World) -> frozenset[Capability]:
         "beliefs": world.domain.beliefs,
         "danger": world.domain.danger,
         "entities": world.entities,
+        "hauling": world.domain.hauling,
     }
     return frozenset(capability for capability, rules in declared.items() if rules is not None)
 

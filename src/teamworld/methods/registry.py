@@ -37,6 +37,7 @@ BUILT_IN = {
     "mhp": "teamworld.methods.mhp.method:Mhp",
     "random": "teamworld.methods.random_team.method:RandomTeam",
     "react": "teamworld.methods.react.method:React",
+    "rhp": "teamworld.methods.rhp.method:Rhp",
     "zero_shot": "teamworld.methods.zero_shot.method:ZeroShot",
 }
 #: Packages register their methods under this group of entry points.

@@ -34,7 +34,7 @@ Constraint: TypeAlias = Literal["dependency", "capability", "participation", "sp
 #: Verbs that exist in every world. ``wait`` does nothing for one tick; ``talk`` pays for talking.
 WAIT = Action("wait")
 #: What only some worlds have and a method may require.
-Capability: TypeAlias = Literal["beliefs", "danger", "entities"]
+Capability: TypeAlias = Literal["beliefs", "danger", "entities", "hauling"]
 #: Why an episode ends. A world says ``all_done`` or ``horizon``; ``lost``: nobody was left when its horizon came.
 EndReason: TypeAlias = Literal["all_done", "horizon", "lost", "budget", "quit", "error"]
 
@@ -351,6 +351,52 @@ class DangerRules(Protocol):
         """Return the probability that the agent is harmed where it is within so many steps, from 0 to 1."""
 
 
+#: What an agent that hauls can look for; the place is where things are to be brought.
+Sought: TypeAlias = Literal["target", "container", "place"]
+
+
+class Haul(NamedTuple):
+    """What an agent carries, and what it knows to lie about."""
+
+    held: tuple[Entity, ...]
+    """What is in its hands."""
+    container: Entity | None
+    """The container among that."""
+    places: int
+    """How many things this still takes."""
+    hands_left: int
+    """How many hands are free."""
+    targets: tuple[Entity, ...]
+    """Targets in its hands, in no container."""
+    wanted: tuple[Entity, ...]
+    """Known targets that lie about and are missing beyond what it carries."""
+    containers: tuple[Entity, ...]
+    """Known containers of use that lie about."""
+    knows_place: bool
+    """Whether it knows where things are to be brought."""
+    is_enough: bool
+    """Whether nothing is missing beyond what it carries, as far as it knows."""
+
+
+class HaulingRules(Protocol):
+    """Capability ``hauling``: things lie about and are brought to one place, in hands and in containers."""
+
+    def survey(self, agent: AgentId, facts: Facts) -> Haul:
+        """Return what an agent carries and knows to lie about if the facts hold."""
+
+    def search(self, what: Sought) -> Action:
+        """Return the action that walks about until such a thing comes in sight."""
+
+    def fetch(self, thing: Entity) -> Action:
+        """Return the action that fetches a thing."""
+
+    def put(self, target: Entity, container: Entity) -> Action:
+        """Return the action that puts a target into a container, both of which are held."""
+
+    def deliver(self) -> Action:
+        """Return the action that brings all that is held to the place."""
+
+
 class Domain(Protocol):
     """The rules that everybody knows: pure functions of ``facts``, which are what the caller believes or imagines.
 
@@ -373,6 +419,11 @@ class Domain(Protocol):
     @property
     def danger(self) -> DangerRules | None:
         """The capability ``danger``; None if the world does not declare it."""
+        return None
+
+    @property
+    def hauling(self) -> HaulingRules | None:
+        """The capability ``hauling``; None if the world does not declare it."""
         return None
 
     def goals(self, facts: Facts) -> Sequence[Goal]:

@@ -126,6 +126,7 @@ class Rules:
         return POSSIBLE
 
     danger = None
+    hauling = None
 
     @property
     def beliefs(self) -> BeliefRules:

@@ -14,6 +14,7 @@ from teamworld.worlds.contract import POSSIBLE, WAIT, Goal, Verdict, View
 from teamworld.worlds.transport import heuristic
 from teamworld.worlds.transport.beliefs import TransportBeliefs
 from teamworld.worlds.transport.goals import Wants
+from teamworld.worlds.transport.hauling import TransportHauling
 from teamworld.worlds.transport.observe import BED, Known, Names, believed, facts_of
 from teamworld.worlds.transport.physics import DROP_FRAMES, TURN_FRAMES
 from teamworld.worlds.transport.skills import (
@@ -63,6 +64,11 @@ class TransportDomain(StateDomain[Known]):
     def beliefs(self) -> TransportBeliefs:
         """What agents may know and believe."""
         return self._beliefs
+
+    @property
+    def hauling(self) -> TransportHauling:
+        """What is carried to the bed."""
+        return TransportHauling(self.wants)
 
     def read(self, facts: Facts) -> Known:
         """Return what facts tell of; everybody knows the rooms, whatever the facts leave out."""

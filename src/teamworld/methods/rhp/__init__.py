@@ -1,0 +1,1 @@
+"""RHP, the rule-based planner of TDW-MAT."""

@@ -119,7 +119,7 @@ def test_who_is_asked_what_and_what_of_the_world_model_is_read(variant: str) -> 
         assert "object at" not in prompt
         if isinstance(question, Planning):
             assert "7777" not in prompt
-            assert ("Nobody has tried it yet" in prompt or "## Plan library" in prompt) == looks_up
+            assert ("Untried." in prompt or "## Plan library" in prompt) == looks_up
             assert "Rules that the team wrote down" not in prompt or variant == "reflections"
         else:
             assert ("Record:" in prompt) == ("7777" in prompt) == guided

@@ -289,7 +289,7 @@ class DrWell(Method):
         """Return what every question of the negotiation shows its agent."""
         view = context.views[agent]
         goals, best = workable_goals(view), self._best()
-        heard = [(message.act, _line(message)) for message in meeting.heard(agent)] if meeting is not None else []
+        heard = [(message.act, _words(message)) for message in meeting.heard(agent)] if meeting is not None else []
         record = NegotiationRecord(
             members=tuple(members),
             guide={goal.id: self._guide(self._task(goal)) for goal in goals},

@@ -86,7 +86,7 @@ def schemas(state: SymbolicState, limits: TimeLimits, controller: Controller = "
         ActionSchema(
             "move_to_block",
             (block, face, timeout(limits.move_to_block)),
-            "Line up within timeout steps: go round blocks and agents as they stand at each step (it may stop a push) "
+            "Line up within timeout steps: go round blocks and agents as they then stand (it may stop a push) "
             "to the free cell of the face nearest to its middle (upper or left first, or one on the way), or behind "
             "others. " + (ending if is_spec else "If an action fails, the next begins."),
             needs="an open cell at the face and a way there.",
@@ -101,14 +101,14 @@ def schemas(state: SymbolicState, limits: TimeLimits, controller: Controller = "
                 timeout(limits.rendezvous),
             ),
             "Wait until count agents, you included, do this at the face (0: as many as a push takes). Pushers do not "
-            "count, so all meet or none. May be skipped: push_block also waits for who walks up.",
+            "count: all meet or none. Can be skipped, as push_block waits for who walks up.",
             needs="you are lined up there" + (", else the plan ends." if is_spec else "."),
         ),
         ActionSchema(
             "push_block",
             (block, steps(1, "units"), timeout(limits.push_block)),
-            "Push until the block has moved so many cells (if fellow pushers differ, the largest number counts) or is "
-            f"delivered, for at most timeout steps{doubled}.{futile if is_spec else ''}",
+            "Push until the block has moved so many cells (the largest number if fellow pushers differ) or is "
+            f"delivered, at most timeout steps{doubled}.{futile if is_spec else ''}",
             needs="you are lined up at a face (left, to push right).",
             example=Action("push_block", (entity(0), 5)),
         ),

@@ -34,8 +34,7 @@ def describe_task(layout: Layout, horizon: int, radius: int | None) -> str:
         blocks += f", {_describe_weights(layout.weights)},"
     return (
         f"A team of {len(layout.agents)} is to push {blocks} to the right edge of a grid within "
-        f"{count(horizon, 'step')}, the sooner the better. A delivered block scores its weight ({total} in all); an "
-        "undelivered one nothing."
+        f"{count(horizon, 'step')}, the sooner the better. A delivered block scores its weight ({total} in all)."
     )
 
 
@@ -58,9 +57,9 @@ def describe_rules(layout: Layout, options: CubeOptions) -> str:
             "A face is the line of cells along a side of a block. Agents on it, or behind them in an unbroken line, "
             "are lined up; stepping toward the block they push it, from the left face to the right. It and all blocks "
             f"touching it ahead move 1 cell if as many agents push as they weigh together{others} and no wall or agent "
-            f"is in front of one; extra pushers do not help. A block that touches column {side - 1} is delivered and "
+            f"is in front of one; more do not help. A block that touches column {side - 1} is delivered and "
             "vanishes.",
-            f"{_describe_sight(options.view_radius)} Estimated steps assume enough push, and agents where they stand.",
+            f"{_describe_sight(options.view_radius)} Estimated steps assume enough push and that the others stay.",
         )
     )
 
@@ -85,7 +84,7 @@ def describe(view: CubeView) -> str:
         return f", doing {plain(view.running[who])}" if who in view.running else ""
 
     here, others = state.agents[agent], [other for other in state.agents if other != agent]
-    rows = [f"You are {agent} at {show(here)}{doing(agent)}. The goal is column {state.side - 1}."]
+    rows = [f"You are {agent} at {show(here)}{doing(agent)}. Goal: column {state.side - 1}."]
     if others:
         rows.append(f"Others: {'; '.join(f'{other} {show(state.agents[other])}{doing(other)}' for other in others)}.")
     ages = Ages(view.known, view.t)

@@ -14,7 +14,7 @@ from teamworld.worlds.transport.observe import BED
 from teamworld.worlds.transport.physics import DROP_FRAMES
 from teamworld.worlds.transport.scene import CONTAINERS, TARGETS
 from teamworld.worlds.transport.skills import PULSE, TURNS
-from teamworld.worlds.transport.walking_times import DETOUR, FRAMES_PER_METRE, GRASP_FRAMES, walk_frames
+from teamworld.worlds.transport.walking_times import FRAMES_PER_METRE, FRAMES_PER_WALK, GRASP_FRAMES, walk_frames
 from tests.worlds.transport.houses import give, house, item, put_agent, world
 
 LIVING, KITCHEN, BEDROOM = Entity("livingroom", 1000), Entity("kitchen", 2000), Entity("bedroom", 3000)
@@ -260,7 +260,7 @@ def test_estimated_steps() -> None:
         PULSE,
     )
     assert (steps("talk(7)"), steps("no_such_verb()"), steps("go(<livingroom>(1000))")) == (7, 1, 1)
-    assert walk_frames(2.0) == 2 * DETOUR * FRAMES_PER_METRE
+    assert walk_frames(2.0) == FRAMES_PER_WALK + 2 * FRAMES_PER_METRE
     assert walk_frames(-1.0) == 0
 
 

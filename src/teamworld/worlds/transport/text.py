@@ -17,7 +17,7 @@ from teamworld.worlds.transport.physics import BED_RANGE, DROP_FRAMES, GRASP_RAN
 from teamworld.worlds.transport.sight import FARTHEST, Eyes
 from teamworld.worlds.transport.skills import BED_NEAR, FETCH_NEAR, MIDDLE_NEAR, PULSE, SEARCH_STEPS, TURNS
 from teamworld.worlds.transport.state import CAPACITY, Rules
-from teamworld.worlds.transport.walking_times import DETOUR, FRAMES_PER_METRE, GRASP_FRAMES
+from teamworld.worlds.transport.walking_times import FRAMES_PER_METRE, FRAMES_PER_WALK, GRASP_FRAMES
 
 #: Share of a room from which on it counts as explored, and in part, as rules say it.
 _WHOLE, _PART = "90 %", "10 %"
@@ -82,9 +82,9 @@ def _tell_ways(wants: Wants) -> str:
     middles = ", ".join(f"{plain(room)} {_spot(middle)}" for room, middle in wants.names.rooms.items())
     return (
         f"Places are (x, z) in centimetres; middles of the rooms: {middles}. A place in a corridor belongs to the "
-        f"nearest room. A walk is estimated as the straight line, less {FETCH_NEAR:g} m for a thing, {BED_NEAR:g} m "
-        f"for the bed, {MIDDLE_NEAR:g} m to explore and half a room's width to go there, times {DETOUR:g} for detours, "
-        f"at {FRAMES_PER_METRE} steps a metre; a grasp is {GRASP_FRAMES} more, looking around {TURNS * TURN_FRAMES}, a "
+        f"nearest room. A walk is estimated as {FRAMES_PER_WALK} steps and {FRAMES_PER_METRE} for each metre of the "
+        f"straight line, less {FETCH_NEAR:g} m for a thing, {BED_NEAR:g} m for the bed, {MIDDLE_NEAR:g} m to explore "
+        f"and half a room's width to go there; a grasp is {GRASP_FRAMES} more, looking around {TURNS * TURN_FRAMES}, a "
         f"search {SEARCH_STEPS * TURN_FRAMES}, a wait {PULSE} at most. Who does something else than waiting is asked "
         "again when it ends."
     )

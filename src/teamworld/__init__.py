@@ -5,26 +5,50 @@ Importing the package is cheap; worlds, methods and the runner load when first u
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from teamworld.errors import UserError
 
-if TYPE_CHECKING:
+if _TYPE_CHECKING:
+    from typing import Any
+
     from teamworld import worlds
     from teamworld.experiment.api import run
     from teamworld.experiment.store.data_frames import load
 
 __version__ = "0.1.0"
-__all__ = ["UserError", "load", "run", "worlds"]
+#: What is imported when it is first used, and from where; modules are their own.
+_LAZY = {
+    "run": "teamworld.experiment.api",
+    "load": "teamworld.experiment.store.data_frames",
+    **dict.fromkeys(
+        ("language", "memory", "methods", "metrics", "planning", "reasoning", "record", "report", "testing", "worlds")
+    ),
+}
+__all__ = [
+    "UserError",
+    "language",
+    "load",
+    "memory",
+    "methods",
+    "metrics",
+    "planning",
+    "reasoning",
+    "record",
+    "report",
+    "run",
+    "testing",
+    "worlds",
+]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  (module attributes have any type)
-    import importlib
+    if name not in _LAZY:
+        raise AttributeError(f"module 'teamworld' has no attribute '{name}'")
+    home = _LAZY[name]
+    return _import_module(f"teamworld.{name}") if home is None else getattr(_import_module(home), name)
 
-    if name == "run":
-        return importlib.import_module("teamworld.experiment.api").run
-    if name == "load":
-        return importlib.import_module("teamworld.experiment.store.data_frames").load
-    if name == "worlds":
-        return importlib.import_module("teamworld.worlds")
-    raise AttributeError(f"module 'teamworld' has no attribute '{name}'")
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 import yaml
 
 from teamworld.errors import UserError, brief
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+    from pydantic.fields import FieldInfo
 
 #: Values that a file may have, those that stand for others unfolded.
 MOST = 1_000_000
@@ -72,6 +77,20 @@ def parse_value(text: str, option: str) -> Any:  # noqa: ANN401
         return parse(text)
     except (yaml.YAMLError, ValueError, RecursionError):
         raise UserError(f"the value of {option} does not parse: '{text[:80]}'") from None
+
+
+def read_none(model: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options with None for the word none, where an option may be None and is no text."""
+    optional = {
+        name for name, field in model.model_fields.items() if _takes(field, type(None)) and not _takes(field, str)
+    }
+    return {name: None if name in optional and value == "none" else value for name, value in values.items()}
+
+
+def _takes(field: FieldInfo, kind: type) -> bool:
+    """Whether a value of a type can be what a field holds, as far as its annotation tells."""
+    parts = get_args(field.annotation) or (field.annotation,)
+    return kind in parts or any(get_origin(part) is Literal and kind is str for part in parts)
 
 
 def _count_values(node: yaml.Node, counts: dict[int, int]) -> int:

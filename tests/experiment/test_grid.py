@@ -143,7 +143,7 @@ def test_another_grid_in_the_same_folder_is_refused(
     out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = tmp_path / "other.yaml"
-    other.write_text(yaml.safe_dump(DATA | {"episodes": 2}))
+    other.write_text(yaml.safe_dump(DATA | {"retries": 5}))
     assert command(["run", str(other), "--out", str(out)]) == 2
     assert "holds another grid" in capsys.readouterr().err
     (tmp_path / "full").mkdir()

@@ -201,7 +201,15 @@ def test_replay_finds_no_difference_and_then_every_kind_of_alteration(
 
 @pytest.mark.parametrize(
     "change",
-    [{"episodes": 3}, {"seed": 1}, {"max_steps": 41}, {"method": "drwell"}, {"reasoner": "rules:noise=0.1"}],
+    [
+        {"max_steps": 41},
+        {"reasoner": "rules:noise=0.1"},
+        {"retries": 1},
+        {"options": {"cube": {"view_radius": 4}}},
+        {"options": {"drwell": {"explore": 3}}},
+        {"options": {"messages": {"loss": 0.5}}},
+        {"level": "n2"},
+    ],
 )
 def test_other_arguments_on_the_same_folder_are_refused(finished: Path, change: dict[str, object]) -> None:
     with pytest.raises(UserError, match="holds another experiment"):

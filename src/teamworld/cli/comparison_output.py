@@ -16,7 +16,7 @@ from teamworld.cli.executions import default_folder
 from teamworld.cli.monitor import dump, estimate_all, monitored, print_table
 from teamworld.errors import UserError
 from teamworld.experiment import comparison_runs, grid
-from teamworld.experiment.comparison_runs import ALOUD, ComparisonRun
+from teamworld.experiment.comparison_runs import ComparisonRun
 from teamworld.experiment.grid import GridRun
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.shared_budget import SharedBudget
@@ -54,25 +54,77 @@ def compare(
         as_json: Print one JSON object, and nothing else.
     """
     settings = comparison_runs.settings(fields)
+    if out is not None:
+        fields = grid.grown(out, fields, "comparison")
+        settings = comparison_runs.settings(fields)
     for setting in settings:
         setting.experiment.resolved()  # all of them, before the first begins
     folder = out if out is not None else _default_folder(settings, references)
     grid.claim(folder, fields, "comparison")
     parts = _run(settings, folder, options, references=references)
-    experiments = [RunFolder(folder / s.name / ALOUD).keep_limit(s.experiment) for s in settings]
+    _show(parts, settings, metrics, folder, options.processes, references=references, figures=figures, as_json=as_json)
+
+
+def compare_folders(
+    folders: Sequence[Path],
+    metrics: str | None,
+    out: Path | None,
+    processes: int | None,
+    *,
+    references: bool,
+    figures: bool,
+    as_json: bool,
+) -> None:
+    """Compare what stands in folders of runs, and run nothing.
+
+    Args:
+        folders: Of runs, grids, comparisons or pages of evidence.
+        metrics: As for ``compare``.
+        out: Where tables and figures are written; they are not if None.
+        processes: How many measure at a time.
+        references: Whether reference teams that were run stand beside.
+        figures: Whether to draw.
+        as_json: Print one JSON object, and nothing else.
+    """
+    if figures and out is None:
+        raise UserError("--figures of folders are drawn where? add --out DIR")
+    parts = comparison_runs.recorded(folders, references=references)
+    settings = list({part.setting.name: part.setting for part in parts}.values())
+    if out is not None:
+        grid.claim(out, {"folders": [folder.as_posix() for folder in folders]}, "comparison")
+    _show(parts, settings, metrics, out, processes, references=references, figures=figures, as_json=as_json)
+
+
+def _show(
+    parts: Sequence[ComparisonRun],
+    settings: Sequence[GridRun],
+    metrics: str | None,
+    folder: Path | None,
+    processes: int | None,
+    *,
+    references: bool,
+    figures: bool,
+    as_json: bool,
+) -> None:
+    """Measure the runs of a comparison, write its tables and figures if it has a folder, and print it."""
+    spoken = [part for part in parts if not part.is_silent] or parts  # those in silence are told by their names
+    experiments = list({(p.setting.name, p.experiment.reasoner): p.experiment for p in spoken}.values())
     finished = [row for part in parts for _, row in RunFolder(part.folder).finished(part.experiment)]
+    if not finished:
+        raise UserError("no episode is finished yet: nothing to compare")
     names = measurement.metric_names(metrics, references=references, rows=finished)
     main = measurement.main_metrics(finished)
     with Console(stderr=True).status("measuring"):
-        measured = measurement.measure(parts, names, options.processes)
+        measured = measurement.measure(parts, names, processes)
         result = measurement.compared(measured, names, main)
         by_setting = {s.name: measurement.compared(measured.within(s.name), names, main) for s in settings if s.name}
     caption, where = comparison_tables.caption(experiments), comparison_tables.where(experiments)
     explained = "; ".join(filter(None, (caption, describe_headline(finished))))
     tables = [comparison_tables.table(result, names, explained)]
     tables += [comparison_tables.by_setting(by_setting, name, caption) for name in main if by_setting and name in names]
-    comparison_tables.write(folder, result, tables, by_setting, where)
-    if figures:
+    if folder is not None:
+        comparison_tables.write(folder, result, tables, by_setting, where)
+    if figures and folder is not None:
         from teamworld.report.comparison_figures import draw
 
         varied = {setting.name: setting.values for setting in settings}
@@ -80,7 +132,8 @@ def compare(
             Console(stderr=True).print(f"drawn: {path}", highlight=False, soft_wrap=True)
     if as_json:
         rows = [{"setting": name, **plain(part)} for name, part in by_setting.items()]
-        dump({"run": str(folder), **where, **plain(result), **({"settings": rows} if rows else {})})
+        place = {} if folder is None else {"run": str(folder)}
+        dump({**place, **where, **plain(result), **({"settings": rows} if rows else {})})
     else:
         _print(tables, result, folder)
 
@@ -99,7 +152,7 @@ def _run(settings: Sequence[GridRun], folder: Path, options: RunOptions, *, refe
         )
 
 
-def _print(tables: Sequence[Table], result: Comparison, folder: Path) -> None:
+def _print(tables: Sequence[Table], result: Comparison, folder: Path | None) -> None:
     """Print tables, then what may be said of the main metrics, and where the rest is."""
     for table in tables:
         print_table(replace(table, caption=""))
@@ -109,13 +162,12 @@ def _print(tables: Sequence[Table], result: Comparison, folder: Path) -> None:
         print(sentence)
     others = [pair.supported for pair in result.paired if pair not in main]
     if others:
-        print(
-            f"of {len(others)} differences in other metrics {sum(others)} are supported; all are in "
-            f"{folder / 'comparison.md'}"
-        )
+        where = "add --out DIR for all of them" if folder is None else f"all are in {folder / 'comparison.md'}"
+        print(f"of {len(others)} differences in other metrics {sum(others)} are supported; {where}")
     for line in doubts(result):
         print(line)
-    print(f"\nTables (Markdown, LaTeX, CSV, with polars Parquet) and runs are in {folder}")
+    if folder is not None:
+        print(f"\nTables (Markdown, LaTeX, CSV, with polars Parquet) and runs are in {folder}")
 
 
 def _default_folder(settings: Sequence[GridRun], references: bool) -> Path:
@@ -137,7 +189,7 @@ def make_evidence(file: Path, out: Path | None, page: Path | None, options: RunO
     target = page if page is not None else folder / "evidence.md"
     if target.is_dir() or target.suffix != ".md":
         raise UserError(f"--page is a Markdown file such as docs/evidence.md, got {target}")
-    grid.claim(folder, data, "evidence", same=False)
+    grid.claim(folder, data, "evidence")
     places = [word for name, path in (("--out", out), ("--page", page)) if path for word in (name, str(path))]
     command = shlex.join(["teamworld", "evidence", str(file), *places])
     first = plan.settings(plan.sections[0], folder)[0].experiment

@@ -16,7 +16,8 @@ from teamworld.errors import UserError
 #: Not in the docstring: there, these names stand for parts of its own.
 _METHODS = (
     "Two methods or more, or one to see beside the references; variants as drwell:no_memory. Or an experiment file "
-    "ending in .yaml, which may name a grid of runs."
+    "ending in .yaml, which may name a grid of runs. Or folders of runs, grids and comparisons that exist: nothing is "
+    "run, what stands there is compared."
 )
 _REFERENCES = (
     "Whether random, greedy (the world's scripted team) and silent (the methods when nobody hears a message) are run "
@@ -62,8 +63,19 @@ def compare(
     from teamworld.cli import comparison_output
     from teamworld.experiment import grid
     from teamworld.experiment.spec import load
+    from teamworld.methods import registry
     from teamworld.report.measurement import metric_names
 
+    known = registry.names()
+    if folders := [Path(name) for name in methods if name not in known and Path(name).is_dir()]:
+        if len(folders) < len(methods):
+            raise UserError("methods or folders of runs to compare: name the one or the other")
+        if chosen := [*spec.fields(), *(("world",) if world else ()), *(("vary",) if vary else ())]:
+            raise UserError(f"the runs in folders are what they are: leave out --{'/--'.join(sorted(chosen))}")
+        comparison_output.compare_folders(
+            folders, metrics, out, options.processes, references=references, figures=figures, as_json=json
+        )
+        return 0
     fields = spec.fields() | {"methods": split_names(methods)}
     if world is not None:
         fields["world"] = world

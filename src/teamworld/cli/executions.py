@@ -100,10 +100,12 @@ def draw_figures(folder: RunFolder, rows: Sequence[EpisodeRow], *, quiet: bool) 
 def run_grid(data: Mapping[str, Any], out: Path | None, options: RunOptions, *, estimate: bool, as_json: bool) -> None:
     """Run what is missing of a grid, one run after the other under one budget, and print a table of all."""
     parts = grid.expand(data)
-    for part in parts:
-        part.experiment.resolved()  # all of them, before the first begins
     if out is None:
         raise UserError("a grid of runs needs a folder: add --out DIR")
+    data = grid.grown(out, data)
+    parts = grid.expand(data)
+    for part in parts:
+        part.experiment.resolved()  # all of them, before the first begins
     folders = {part.name: out / part.name for part in parts}
     lines = estimate_all([(folders[part.name], part.experiment) for part in parts], options)
     if estimate:

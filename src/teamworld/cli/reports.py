@@ -9,13 +9,15 @@ import json as json_text
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from teamworld.cli.options import Flag, Int
 from teamworld.errors import UserError
 
 if TYPE_CHECKING:
+    from teamworld.experiment.spec import ExperimentSpec
     from teamworld.experiment.store.folder import RunFolder
 
 
@@ -31,12 +33,12 @@ def report(
     all: Flag = False,
     json: Flag = False,
 ) -> int:
-    """Print the table of a run.
+    """Print the table of a run, or those of all runs of a grid or a comparison.
 
     Parameters
     ----------
     folder:
-        Folder of the run.
+        Folder of the run, or of several.
     figures:
         Also draw the learning curve and the world model into the folder (needs the extra: plots).
     failures:
@@ -64,8 +66,8 @@ def report(
         raise UserError("--episode and --all belong to --failures: add --failures")
     from teamworld.cli.executions import draw_figures
     from teamworld.cli.monitor import dump, print_table
+    from teamworld.experiment import grid
     from teamworld.experiment.store.folder import RunFolder
-    from teamworld.experiment.store.results import EpisodeRow, Results
     from teamworld.reasoning.llm.prices import Prices
     from teamworld.report import bills, tables
     from teamworld.report import competence as competences
@@ -73,29 +75,40 @@ def report(
     if failures:
         _report_failures(RunFolder(folder), episode, everything=all, as_json=json)
         return 0
-    run_folder, rows, empty = RunFolder(folder), list[EpisodeRow](), ""
     if competence:
         shown = [competences.of_folder(folder)]
-    elif bill:
-        experiment = run_folder.experiment()
-        shown = list(bills.of_run(run_folder, Prices.load(prices)))
-        empty = f"{folder} asked no language model: {tables.describe_reasoner(experiment)}"
     else:
-        experiment = run_folder.experiment()
-        if run_folder.results_file.exists():
-            with Results(run_folder.results_file, readonly=True) as results:
-                rows = results.rows()
-        shown = tables.of_run(rows, experiment)
+        runs, shown = list(_begun(folder)), []
+        for path, experiment in runs:
+            run_folder = RunFolder(path)
+            if bill:
+                own = list(bills.of_run(run_folder, Prices.load(prices)))
+            else:
+                own = tables.of_run([row for _, row in run_folder.finished(experiment)], experiment)
+            name = f"{path.relative_to(folder).as_posix()}: " if grid.kind_of(folder) is not None else ""
+            shown += [replace(table, title=f"{name}{table.title}") for table in own]
     if json:
         dump({"run": str(folder), "tables": [table.plain() for table in shown]})
     else:
         for table in shown:
             print_table(table)
         if not shown:
-            print(empty)
+            asked = ", ".join(dict.fromkeys(tables.describe_reasoner(experiment) for _, experiment in runs))
+            print(f"{folder} asked no language model: {asked}")
     if figures:
-        draw_figures(run_folder, rows, quiet=json)
+        for path, experiment in _begun(folder):
+            draw_figures(RunFolder(path), [row for _, row in RunFolder(path).finished(experiment)], quiet=json)
     return 0
+
+
+def _begun(folder: Path) -> Iterator[tuple[Path, ExperimentSpec]]:
+    """Yield the run of a folder, or those of a folder of several that have begun; raises ``UserError``."""
+    from teamworld.experiment import grid
+    from teamworld.experiment.store.folder import RunFolder
+
+    for path, _ in grid.runs(folder):
+        if RunFolder(path).is_begun or path == folder:
+            yield path, RunFolder(path).experiment()
 
 
 def _report_failures(folder: RunFolder, episode: int | None, *, everything: bool, as_json: bool) -> None:
@@ -130,7 +143,8 @@ def metrics(log: Path | None = None, *, markdown: Flag = False, json: Flag = Fal
     Parameters
     ----------
     log:
-        A log (.jsonl.zst): its episode's metrics; or the folder of a run: those of each method, pooled over episodes.
+        A log (.jsonl.zst): its episode's metrics; or the folder of a run: those of each method, pooled over episodes;
+        of a grid or a comparison those of every run.
     markdown:
         Without a log: print the definitions as Markdown tables.
     json:
@@ -138,7 +152,7 @@ def metrics(log: Path | None = None, *, markdown: Flag = False, json: Flag = Fal
         measure.
     """
     from teamworld.cli.monitor import dump, print_table
-    from teamworld.experiment import episode_metrics
+    from teamworld.experiment import episode_metrics, grid
     from teamworld.experiment.store.folder import RunFolder
     from teamworld.metrics.definition import metrics as defined_metrics
     from teamworld.report import metric_tables
@@ -151,7 +165,9 @@ def metrics(log: Path | None = None, *, markdown: Flag = False, json: Flag = Fal
     elif markdown:
         raise UserError("--markdown prints the definitions: leave out the log")
     elif log.is_dir():
-        _measure_run(RunFolder(log), as_json=json)
+        measured = [_measure_run(RunFolder(path), as_json=json) for path, _ in _begun(log)]
+        if json:
+            dump(measured[0] if grid.kind_of(log) is None else {"folder": str(log), "runs": measured})
     else:
         values = episode_metrics.of_log(log)
         if json:
@@ -161,12 +177,12 @@ def metrics(log: Path | None = None, *, markdown: Flag = False, json: Flag = Fal
     return 0
 
 
-def _measure_run(folder: RunFolder, *, as_json: bool) -> None:
-    """Print the metrics of every method of a run."""
+def _measure_run(folder: RunFolder, *, as_json: bool) -> dict[str, Any]:
+    """Return the metrics of every method of a run as plain data, and print them unless that is what is asked for."""
     from rich.console import Console
     from rich.progress import track
 
-    from teamworld.cli.monitor import dump, print_table
+    from teamworld.cli.monitor import print_table
     from teamworld.experiment import episode_metrics
     from teamworld.metrics.definition import Value, pool_all
     from teamworld.report import metric_tables, tables
@@ -187,16 +203,14 @@ def _measure_run(folder: RunFolder, *, as_json: bool) -> None:
     ):
         by_episode[measured.cell.method].append(measured.values)
     by_method = {method: pool_all(values) for method, values in by_episode.items()}
-    if as_json:
-        plain = {m: {name: value._asdict() for name, value in values.items()} for m, values in by_method.items()}
-        talk = {"talk": words} if (words := tables.talk(experiment)) else {}
-        reasoner = tables.describe_reasoner(experiment)
-        dump({"run": str(folder.path), "mind": reasoner, **talk, "methods": plain})
-    else:
+    if not as_json:
         title = f"{experiment.world} {experiment.level}: {count} episode{'' if count == 1 else 's'}"
         steps = f"at most {experiment.step_limit:,} steps"
         said = f"{tables.describe_reasoner_and_talk(experiment)}; {steps}"
         print_table(metric_tables.of_run(by_method, title, said))
+    plain = {m: {name: value._asdict() for name, value in values.items()} for m, values in by_method.items()}
+    talk = {"talk": words} if (words := tables.talk(experiment)) else {}
+    return {"run": str(folder.path), "mind": tables.describe_reasoner(experiment), **talk, "methods": plain}
 
 
 # ---- prompts

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from teamworld.errors import UserError
 from teamworld.experiment import grid
 from teamworld.experiment.grid import GridRun
 from teamworld.experiment.reasoner_factory import RunMonitor
 from teamworld.experiment.runner import run
 from teamworld.experiment.shared_budget import SharedBudget
 from teamworld.experiment.spec import ExperimentSpec, build
+from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.results import EpisodeRow
 from teamworld.methods import registry
 
@@ -53,6 +56,70 @@ def settings(data: Mapping[str, Any], *, imports: bool = True) -> list[GridRun]:
     if grid.is_grid(data):
         return grid.expand(data, imports=imports)
     return [GridRun("", {}, build(data, imports=imports))]
+
+
+def recorded(folders: Sequence[Path], *, references: bool = True) -> list[ComparisonRun]:
+    """Return the runs of some folders as those of a comparison; nothing is run.
+
+    The runs of one grid, comparison or page of evidence stay in its settings. Runs of several folders meet where they
+    were played in the same place; methods of one name go by their folders then, but reference teams stand once.
+
+    Args:
+        folders: Of runs, grids, comparisons or pages of evidence.
+        references: Whether reference teams that were run beside other methods are among them.
+
+    Raises:
+        UserError: A folder holds no run, or none that has begun.
+    """
+    begun = [(folder, path) for folder in folders for path, _ in grid.runs(folder) if RunFolder(path).is_begun]
+    if not begun:
+        raise UserError(f"{', '.join(map(str, folders))}: no run has begun yet, nothing to compare")
+    experiments = [RunFolder(path).experiment() for _, path in begun]
+    if len(folders) == 1 and grid.kind_of(folders[0]) is not None:
+        return _of_one_folder(folders[0], [path for _, path in begun], experiments, references=references)
+    places = [_place(experiment) for experiment in experiments]
+    names = {name: None for place in places for name in place if len({str(other.get(name)) for other in places}) > 1}
+    parts: list[ComparisonRun] = []
+    settings = [{name: place[name] for name in names if name in place} for place in places]
+    met = Counter((str(values), m) for values, part in zip(settings, experiments, strict=True) for m in part.methods)
+    for (_, path), values, experiment in zip(begun, settings, experiments, strict=True):
+        earlier = {name for part in parts if part.setting.values == values for name in part.names.values()}
+        methods = tuple(m for m in experiment.methods if m not in REFERENCES or (references and m not in earlier))
+        label = path.as_posix()
+        names_here = {m: m if m in REFERENCES or met[str(values), m] == 1 else f"{m} ({label})" for m in methods}
+        if methods:
+            kept = experiment.model_copy(update={"methods": methods})
+            name = grid.name_of(values) if values else ""
+            parts.append(ComparisonRun(path, kept, names_here, GridRun(name, values, kept)))
+    return parts
+
+
+def _of_one_folder(
+    folder: Path, paths: Sequence[Path], experiments: Sequence[ExperimentSpec], *, references: bool
+) -> list[ComparisonRun]:
+    """Return the runs of a folder of several, in the settings that it has."""
+    plan = grid.read_plan(folder)
+    by_name = {part.name: part for part in grid.expand(plan, imports=False)} if grid.is_grid(plan) else {}
+    is_grid, parts = grid.kind_of(folder) == "grid", []
+    for path, experiment in zip(paths, experiments, strict=True):
+        name = (path if is_grid else path.parent).relative_to(folder).as_posix().removeprefix(".")
+        values = by_name[name].values if name in by_name else {}
+        own = [method for method in experiment.methods if method not in REFERENCES]
+        shown = experiment.model_copy(update={"methods": experiment.methods if references else tuple(own)})
+        is_silent = not is_grid and path.name == SILENT
+        names = {m: silent_name(m, own) if is_silent else m for m in shown.methods}
+        if shown.methods and (references or not is_silent):
+            parts.append(ComparisonRun(path, shown, names, GridRun(name, values, shown)))
+    return parts
+
+
+def _place(experiment: ExperimentSpec) -> dict[str, Any]:
+    """Return where a run takes place: what two methods must share to be compared."""
+    world = experiment.options.get(experiment.world, {})
+    fields = ("world", "level", "max_steps", "instances")
+    return {name: getattr(experiment, name) for name in fields} | {
+        f"{experiment.world}.{name}": value for name, value in world.items()
+    }
 
 
 def aloud(setting: GridRun, out: Path, *, references: bool) -> ComparisonRun:

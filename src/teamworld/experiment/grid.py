@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from teamworld.errors import UserError, brief, suggest
 from teamworld.experiment.spec import ExperimentSpec, build, load
-from teamworld.experiment.store.folder import EXPERIMENT_FILE, RunFolder, write_yaml
+from teamworld.experiment.store.folder import EXPERIMENT_FILE, RunFolder, join_values, write_yaml
 from teamworld.yaml_io import parse_value
 
 #: In an experiment file: fields of which several values are named.
@@ -35,6 +35,7 @@ AXES = (
 #: What a folder of several runs holds, and the file that says so.
 FolderKind: TypeAlias = Literal["grid", "comparison", "evidence"]
 _FILES: Mapping[FolderKind, str] = {"grid": "grid.yaml", "comparison": "comparison.yaml", "evidence": "evidence.yaml"}
+_GROWING = ("methods", "seeds", "episodes")
 _LONGEST = 80
 #: Runs of a grid; more are surely a slip.
 MOST = 10_000
@@ -89,7 +90,7 @@ def expand(data: Mapping[str, Any], *, imports: bool = True) -> list[GridRun]:
     names = [name for name in AXES if name in axes] + sorted(name for name in axes if name not in AXES)
     for chosen in product(*(axes[name] for name in names)):
         values = dict(zip(names, chosen, strict=True))
-        parts.append(GridRun(_name(values), values, build(_with(rest, values), imports=imports)))
+        parts.append(GridRun(name_of(values), values, build(_with(rest, values), imports=imports)))
     return parts
 
 
@@ -128,7 +129,7 @@ def _with(rest: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     return {**fields, "options": options} if options else fields
 
 
-def _name(values: Mapping[str, Any]) -> str:
+def name_of(values: Mapping[str, Any]) -> str:
     """Return a name of a folder that tells the values."""
     text = ",".join(f"{name}={value}" for name, value in values.items())
     name = re.sub(r"[^A-Za-z0-9._=,-]+", "_", text)
@@ -137,29 +138,68 @@ def _name(values: Mapping[str, Any]) -> str:
     return f"{name[:_LONGEST]}-{hashlib.blake2b(text.encode(), digest_size=3).hexdigest()}"
 
 
-def claim(folder: Path, data: Mapping[str, Any], kind: FolderKind = "grid", *, same: bool = True) -> None:
-    """Make a folder that of a grid, a comparison or a page of evidence, or see that it is.
+def grown(folder: Path, data: Mapping[str, Any], kind: FolderKind = "grid") -> dict[str, Any]:
+    """Return what is run in a folder, with the methods, seeds, episodes and values of the grid that it holds beside it.
+
+    Args:
+        folder: The folder; nothing is written.
+        data: What is to be run in it.
+        kind: What it is to hold.
+
+    Raises:
+        UserError: It holds something else, of which this is no more.
+    """
+    path = folder / _FILES[kind]
+    if not path.exists():
+        return dict(data)
+    held, plain = load(path), ExperimentSpec()
+    merged = {**held, **data}
+    for name in {"methods", "seeds"} & merged.keys():
+        default = getattr(plain, name)
+        merged[name] = list(join_values(held.get(name, default), data.get(name, default)))
+    if "episodes" in merged:
+        merged["episodes"] = max(held.get("episodes", 1), data.get("episodes", 1))
+    before, after = held.get(GRID, {}), data.get(GRID, {})
+    varies_alike = before.keys() == after.keys()
+    if before and varies_alike:
+        merged[GRID] = {name: list(join_values(values, after[name])) for name, values in before.items()}
+    if "options" in merged:
+        merged["options"] = {**held.get("options", {}), **data.get("options", {})}
+    added = {*merged.get("methods", ())}.difference(held.get("methods", ()))
+    for name in [name for name in merged if name not in (*_GROWING, *([GRID] if varies_alike else ()))]:
+        was, wanted = held.get(name), merged[name]
+        if name == "options":  # those of methods that are new are new too
+            kept = {owner: values for owner, values in wanted.items() if owner in (was or {}) or owner not in added}
+            wanted = kept or None
+        if was != wanted:
+            raise UserError(
+                f"{folder} holds another {kind}: its {name} is {brief(was)}, not {brief(wanted)}, and a {kind} takes "
+                f"more methods, seeds, episodes and values of what varies alone; set {name} back, or use another --out"
+            )
+    return merged
+
+
+def claim(folder: Path, data: Mapping[str, Any], kind: FolderKind = "grid") -> None:
+    """Make a folder that of a grid, a comparison or a page of evidence, or write anew what it holds.
 
     Args:
         folder: The folder.
-        data: What is run in it; stands there as a file.
+        data: What is run in it, see ``grown``; stands there as a file.
         kind: What it is to hold.
-        same: Whether it may hold nothing else of this kind; else the file is written anew.
 
     Raises:
         UserError: It holds something else.
     """
     path = folder / _FILES[kind]
-    if path.exists() and same:
-        if load(path) != dict(data):
-            raise UserError(f"{folder} holds another {kind}: use another --out")
+    if not path.exists():
+        draft = path.with_name(f"{path.name}.tmp")
+        if folder.exists() and not folder.is_dir():
+            raise UserError(f"{folder} is a file: expected a folder for the runs of a {kind}")
+        if folder.exists() and any(entry != draft for entry in folder.iterdir()):
+            raise UserError(f"{folder} is not empty and holds no {kind}: use another --out")
+        folder.mkdir(parents=True, exist_ok=True)
+    elif load(path) == dict(data):
         return
-    draft = path.with_name(f"{path.name}.tmp")
-    if folder.exists() and not folder.is_dir():
-        raise UserError(f"{folder} is a file: expected a folder for the runs of a {kind}")
-    if folder.exists() and not path.exists() and any(entry != draft for entry in folder.iterdir()):
-        raise UserError(f"{folder} is not empty and holds no {kind}: use another --out")
-    folder.mkdir(parents=True, exist_ok=True)
     write_yaml(path, data)
 
 

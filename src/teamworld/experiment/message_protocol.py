@@ -13,6 +13,7 @@ from teamworld.errors import UserError
 from teamworld.experiment.spec import MessageProtocol
 from teamworld.methods import registry as methods
 from teamworld.methods.registry import option_error
+from teamworld.yaml_io import read_none
 
 #: Options of the messages that may stand beside ``native``: what happens to a message on its way is no method's rule.
 BESIDE = ("loss",)
@@ -58,7 +59,7 @@ def rule(
     method = methods.method_class(label)
     own = dict(method.native_talk(methods.resolve(label, of_methods))) if talk == "native" and method.talk else {}
     try:
-        return MessageRule.model_validate({**own, **options})
+        return MessageRule.model_validate({**own, **read_none(MessageRule, options)})
     except ValidationError as error:
         owner = f"messages, by the native rule of '{label}'" if own else "messages"
         raise UserError(option_error(owner, MessageRule, error)) from None

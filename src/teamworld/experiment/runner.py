@@ -62,7 +62,7 @@ def run(
     running: RunOptions | None = None,
     watch: RunMonitor | None = None,
 ) -> list[EpisodeRow]:
-    """Run an experiment in a folder, or go on with it, and return all its episodes.
+    """Run an experiment in a folder, or go on with it, and return all episodes that the folder then holds.
 
     Args:
         experiment: What to run; its options need not be filled in.
@@ -79,7 +79,7 @@ def run(
     folder = RunFolder(out)
     experiment.load_plugins()
     experiment, source = recall(experiment, folder)
-    experiment = folder.keep_limit(experiment).resolved()
+    experiment = folder.grown(folder.keep_limit(experiment)).resolved()
     folder.check(experiment)  # before anything is touched
     is_finished = len(folder.finished(experiment)) == experiment.episode_count
     if not is_finished:
@@ -93,6 +93,7 @@ def run(
     if plan is not None and plan.endpoints and not folder.experiment_file.exists():
         watch.begins(experiment, plan.prices)
     with folder.locked():
+        experiment = folder.grown(experiment)
         folder.check(experiment)  # and again, now that nobody else can write
         if brought and not folder.experiment_file.exists():
             warm_start.bring(folder, brought)

@@ -17,6 +17,7 @@ from teamworld.metrics.all_metrics import check_headline
 from teamworld.reasoning import registry as reasoners
 from teamworld.reasoning import router
 from teamworld.worlds import registry as worlds
+from teamworld.yaml_io import read_none
 
 #: So many seeds are tried before anything is written: a layout that cannot be placed shows early.
 _TRIED = 20
@@ -62,7 +63,7 @@ def resolve(experiment: ExperimentSpec) -> ExperimentSpec:
             raise UserError(f"'{method}' are {number} methods for a team of {len(world.spec.agents)}: name fewer")
     _check_names(experiment, world.spec.agents)
     model = worlds.option_model(experiment.world)
-    filled = {experiment.world: model.model_validate(world_options).model_dump(mode="json")}
+    filled = {experiment.world: model.model_validate(read_none(model, world_options)).model_dump(mode="json")}
     for method in experiment.methods:
         filled[method] = methods.resolve(method, experiment.options).model_dump(mode="json")
     talk = _resolved_talk(experiment, filled)

@@ -19,6 +19,7 @@ from teamworld.errors import UserError, brief, suggest
 from teamworld.methods.common.mixed_team import JOINT, Part, SplitOptions, split
 from teamworld.methods.contract import Method
 from teamworld.reasoning.contract import Question
+from teamworld.yaml_io import read_none
 
 #: The methods that ship with the package: name -> module and class.
 BUILT_IN = {
@@ -158,7 +159,7 @@ def make(label: str, options: Mapping[str, Any]) -> Method:
 def _model(label: str, options: Mapping[str, Any]) -> BaseModel:
     model = method_class(label).options
     try:
-        return model.model_validate(dict(options))
+        return model.model_validate(read_none(model, options))
     except ValidationError as error:
         raise UserError(option_error(f"method '{label}'", model, error)) from None
 

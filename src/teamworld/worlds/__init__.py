@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from teamworld.worlds import cube, rooms
+if _TYPE_CHECKING:
+    from teamworld.worlds import adapters, base, contract, cube, household, registry, rooms, transport, wildfire
 
-__all__ = ["cube", "rooms"]
+__all__ = ["adapters", "base", "contract", "cube", "household", "registry", "rooms", "transport", "wildfire"]
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401  (module attributes have any type)
-    import importlib
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module 'teamworld.worlds' has no attribute '{name}'")
+    return _import_module(f"teamworld.worlds.{name}")
 
-    if name in __all__:
-        return importlib.import_module(f"teamworld.worlds.{name}")
-    raise AttributeError(f"module 'teamworld.worlds' has no attribute '{name}'")
+
+def __dir__() -> list[str]:
+    return __all__

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 from filelock import FileLock, Timeout
@@ -25,6 +25,9 @@ _LOCK, _DRAFT = ".lock", f"{EXPERIMENT_FILE}.tmp"
 #: What a kill can leave behind before the experiment file stands.
 _OURS_EARLY = frozenset({_LOCK, _DRAFT})
 _BEFORE = "before.sqlite"
+#: Fields of an experiment of which a run may get more.
+_GROWING = frozenset({"methods", "seeds", "episodes"})
+Value = TypeVar("Value")
 _WAIT = 0.5  # seconds, longer than somebody looks whether a run is held
 
 
@@ -62,9 +65,17 @@ class RunFolder:
         with Results(self.results_file, readonly=True) as results:
             return [(cell, row) for cell in experiment.cells() for row in results.rows(cell)]
 
+    @property
+    def is_begun(self) -> bool:
+        """Whether the folder holds a run."""
+        return self.experiment_file.exists()
+
     def experiment(self) -> ExperimentSpec:
         """Return the experiment that this folder holds; raises ``UserError``."""
-        if not self.experiment_file.exists():
+        if not self.is_begun:
+            inside = next(iter(sorted(self.path.rglob(EXPERIMENT_FILE))), None) if self.path.is_dir() else None
+            if inside is not None:
+                raise UserError(f"{self.path} holds several runs: name one of them, such as {inside.parent}")
             raise UserError(f"{self.path} holds no run: there is no experiment.yaml in it")
         return build(load(self.experiment_file), imports=False)
 
@@ -73,6 +84,36 @@ class RunFolder:
         if experiment.max_steps is not None or not self.experiment_file.exists():
             return experiment
         return experiment.model_copy(update={"max_steps": self.experiment().max_steps})
+
+    def grown(self, experiment: ExperimentSpec) -> ExperimentSpec:
+        """Return the experiment with the methods, seeds and episodes that this folder's run has beside it.
+
+        Methods and seeds stand in the order of the experiment if it names all that the folder holds, else new ones
+        come last. Whether all else is the same is for ``check`` to say.
+
+        Raises:
+            UserError: It has new cells, and those of the folder began with world models that were copied then.
+        """
+        if not self.experiment_file.exists():
+            return experiment
+        held = self.experiment()
+        if (held.world, held.level) != (experiment.world, experiment.level):
+            return experiment  # another experiment: merged, it would not even be one
+        left_out = [method for method in held.methods if method not in experiment.methods]
+        grown = experiment.model_copy(
+            update={
+                "methods": join_values(held.methods, experiment.methods),
+                "seeds": join_values(held.seeds, experiment.seeds),
+                "episodes": max(held.episodes, experiment.episodes),
+                "options": {**experiment.options, **{m: held.options[m] for m in left_out if m in held.options}},
+            }
+        )
+        if held.memory is not None and not set(grown.cells()) <= set(held.cells()):
+            raise UserError(
+                f"{self.path} began with the world models of {held.memory}, which may have changed since: run new "
+                "methods and seeds with another --out"
+            )
+        return grown
 
     def prompts(self) -> dict[str, Any]:
         """Return version and hash of each prompt template when the run began, by path."""
@@ -101,10 +142,10 @@ class RunFolder:
         return data
 
     def check(self, experiment: ExperimentSpec) -> None:
-        """See whether the folder can be this experiment's; touches nothing.
+        """See whether the folder can be this experiment's, or grow to it; touches nothing.
 
         Args:
-            experiment: The resolved experiment.
+            experiment: The resolved experiment, see ``grown``.
 
         Raises:
             UserError: It is a file, holds another experiment, or holds things that are no run.
@@ -112,10 +153,12 @@ class RunFolder:
         if self.path.exists() and not self.path.is_dir():
             raise UserError(f"{self.path} is a file: expected a folder for the run")
         if self.experiment_file.exists():
-            held = self.experiment()
-            if held != experiment:
-                difference = _difference(held, experiment)
-                raise UserError(f"{self.path} holds another experiment ({difference}): use another --out")
+            if (difference := _difference(self.experiment(), experiment)) is not None:
+                name, was, wanted = difference
+                raise UserError(
+                    f"{self.path} holds another experiment: its {name} is {was}, not {wanted}, and a run takes more "
+                    f"methods, seeds and episodes alone (a grid more levels); set {name} back, or use another --out"
+                )
         elif self.path.exists() and not all(_ours_early(entry.name) for entry in self.path.iterdir()):
             raise UserError(f"{self.path} is not empty and holds no run: use another --out")
 
@@ -127,22 +170,18 @@ class RunFolder:
             price_table: Where the prices of calls come from that are made from now on; None where none will be.
             templates: Prompt templates of other packages that the experiment's methods use.
         """
-        tables = [] if price_table is None else [price_table]
-        if self.experiment_file.exists():
-            data = self._data()
-            held = list(self.price_tables())
-            if set(tables) <= set(held):
-                return
-            data["price_tables"] = held + tables
-        else:
-            data = experiment.model_dump(mode="json")
-            data["versions"] = {"teamworld": __version__, "python": platform.python_version()}
-            data["prompts"] = {
-                template: version._asdict() for template, version in template_versions(templates).items()
-            }
-            if tables:
-                data["price_tables"] = tables
-        write_yaml(self.experiment_file, data)
+        held = self._data() if self.experiment_file.exists() else {}
+        data = experiment.model_dump(mode="json")
+        data["versions"] = held.get("versions") or {"teamworld": __version__, "python": platform.python_version()}
+        versions = {template: version._asdict() for template, version in template_versions(templates).items()}
+        data["prompts"] = {**versions, **(held.get("prompts") or {})}
+        tables = list(held.get("price_tables") or ())
+        tables += [price_table] if price_table is not None and price_table not in tables else []
+        if tables:
+            data["price_tables"] = tables
+        named = ("methods", "seeds", "episodes", "price_tables")
+        if any(data.get(name) != held.get(name) for name in named):  # else the file stays what it was
+            write_yaml(self.experiment_file, data)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -199,14 +238,27 @@ def _ours_early(name: str) -> bool:
     return name in _OURS_EARLY or name.lstrip(".").startswith(_BEFORE)
 
 
-def _difference(held: ExperimentSpec, wanted: ExperimentSpec) -> str:
-    """Name the first thing in which two experiments differ."""
-    before, other = _flat(held), _flat(wanted)
-    name = next(name for name in before | other if before.get(name) != other.get(name))
-    return f"its {name} is {before.get(name, 'not set')}, not {other.get(name, 'set')}"
+def join_values(held: Iterable[Value], wanted: Iterable[Value]) -> tuple[Value, ...]:
+    """Return all values, in the order of those that are wanted if these are all, else new ones last."""
+    before, after = tuple(held), tuple(wanted)
+    return after if all(value in after for value in before) else (*before, *(v for v in after if v not in before))
 
 
-def _flat(experiment: ExperimentSpec) -> dict[str, object]:
-    data = experiment.model_dump()
-    options: dict[str, dict[str, object]] = data.pop("options")
-    return data | {f"{owner}.{name}": value for owner, values in options.items() for name, value in values.items()}
+def _difference(held: ExperimentSpec, wanted: ExperimentSpec) -> tuple[str, object, object] | None:
+    """Return the first thing that would change the play of a run's cells: its name and both values."""
+    methods = [method for method in held.methods if method in wanted.options]
+    before, after = _what_decides(held, methods), _what_decides(wanted, methods)
+    names = (name for name in {**before, **after} if before.get(name) != after.get(name))
+    return next(((name, before.get(name, "not set"), after.get(name, "not set")) for name in names), None)
+
+
+def _what_decides(experiment: ExperimentSpec, methods: Iterable[str]) -> dict[str, object]:
+    """Return by name what decides how some methods play, however many cells and episodes there are."""
+    fields = experiment.model_dump(exclude={*_GROWING, "options", "talk"})
+    owners = {owner: experiment.options[owner] for owner in (experiment.world, *methods)}
+    rules = {method: experiment.message_rule(method).model_dump() for method in methods}
+    return (
+        fields
+        | {f"{owner}.{name}": value for owner, values in owners.items() for name, value in values.items()}
+        | {f"messages.{name} of {owner}": value for owner, rule in rules.items() for name, value in rule.items()}
+    )

@@ -8,6 +8,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from teamworld.errors import UserError, suggest
+from teamworld.yaml_io import read_none
 
 Options = TypeVar("Options", bound=BaseModel)
 Level = TypeVar("Level")
@@ -25,7 +26,7 @@ def read_options(model: type[Options], values: Mapping[str, object], world: str)
         UserError: There is no such option, or a value cannot be used.
     """
     try:
-        return model.model_validate(dict(values))
+        return model.model_validate(read_none(model, values))
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"]))

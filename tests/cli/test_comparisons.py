@@ -35,7 +35,7 @@ def test_one_json_object_tells_all(out: Path, capsys: pytest.CaptureFixture[str]
     assert {row["method"] for row in result["rows"]} == {"drwell", "zero_shot", "random", "greedy", "silent"}
     for row in result["rows"]:
         assert {"method", "metric", "value", "low", "high", "n", "nulls"} == set(row)
-        assert row["n"] + row["nulls"] == 3
+        assert row["n"] + row["nulls"] <= 3  # copies of a play count once
         told = row["value"] is not None and row["low"] is not None
         assert not told or row["low"] <= row["value"] <= row["high"]
         assert told or row["n"] < 2
@@ -47,7 +47,10 @@ def test_one_json_object_tells_all(out: Path, capsys: pytest.CaptureFixture[str]
         *((method, reference) for method in ("drwell", "zero_shot") for reference in ("random", "greedy")),
         ("drwell", "silent"),
     }
-    assert {"a", "b", "metric", "difference", "low", "high", "p", "n"} <= set(result["paired"][0])
+    assert {"a", "b", "metric", "difference", "low", "high", "p", "n", "supported"} <= set(result["paired"][0])
+    counts = {one["method"]: (one["instances"], one["layouts"], one["plays"]) for one in result["independence"]}
+    assert (counts["random"], counts["greedy"], counts["zero_shot"]) == ((3, 1, 3), (3, 1, 1), (3, 1, 1))
+    assert not any(pair["supported"] for pair in result["paired"])
 
 
 def test_what_was_run_is_used_again(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -68,7 +71,7 @@ def test_tables_are_written_in_every_form(out: Path) -> None:
     assert (
         (out / "paired.csv")
         .read_text("utf-8")
-        .startswith("a,b,metric,difference,low,high,p,p_corrected,effect,n,nulls,family,world,level,mind\n")
+        .startswith("a,b,metric,difference,low,high,p,p_corrected,effect,n,nulls,family,supported,world,level,mind\n")
     )
 
 
@@ -94,9 +97,25 @@ def test_silence_is_a_run_in_which_nobody_hears(out: Path) -> None:
 def test_sentences_say_what_is_supported(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command(["compare", "drwell", "zero_shot", *SMALL, "--out", str(out)]) == 0
     output = capsys.readouterr().out
-    assert "not supported: a difference in completion (C) between drwell and zero_shot" in output
-    assert "with 3 instances none of the 18 differences in completion, anytime completion and steps can be" in output
-    assert "take 10 or more" in output  # 18 * 2 / 2**10 is below 0.05
+    assert "not supported: a difference in steps (T) between drwell and zero_shot" in output
+    assert "with 3 independent observations none of the 6 differences in steps can be supported" in output
+    assert "take 8 or more" in output  # 6 * 2 / 2**8 is below 0.05
+    assert command(["compare", str(out), "--primary", "completion,steps", "--metrics", "completion"]) == 0
+    assert "none of the 12 differences in completion and steps can be" in capsys.readouterr().out
+    assert command(["compare", str(out), "--primary", "stepz"]) == 2
+    assert "there is no metric 'stepz'; did you mean 'steps'" in capsys.readouterr().err
+    assert "copies count once: the 3 seeds of drwell, zero_shot, greedy, silent are 1 play" in output
+    assert "all seeds play in one layout" in output
+
+
+def test_ten_copies_of_a_play_support_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Rules that draw nothing, in a published layout: whatever the difference is, it was seen once."""
+    ten = ["--level", "paper-n4", "--seeds", "10", "--no-references", "--metrics", "steps"]
+    result = plain(["coela", "zero_shot", *ten, "--out", str(tmp_path / "c")], capsys)
+    (pair,) = result["paired"]
+    assert pair["difference"] != 0
+    assert (pair["n"], pair["low"], pair["supported"]) == (1, None, False)
+    assert pair["p"] == 1
 
 
 @pytest.mark.heavy
@@ -152,7 +171,7 @@ def test_what_varies_is_told_setting_by_setting(sizes: Path, capsys: pytest.Capt
         f"instances={layout},cube.agents={agents}" for layout in (1, 2) for agents in (1, 2)
     ]
     rows = {row["metric"]: row for row in document["rows"] if row["method"] == "greedy"}
-    assert rows["completion"]["n"] == 4  # two layouts, two seeds: teams of both sizes met the same
+    assert rows["completion"]["n"] == 2  # two layouts: what two seeds play in one is one observation
     alone = next(
         row for row in document["settings"][0]["rows"] if (row["method"], row["metric"]) == ("greedy", "completion")
     )

@@ -130,7 +130,7 @@ def test_the_table_of_a_grid_tells_its_minds_and_counts(
 ) -> None:
     assert command(["run", str(file), "--out", str(out)]) == 0
     output = " ".join(capsys.readouterr().out.split())
-    assert "2 seeds, mean of 1 episode each [95 % bootstrap interval over seeds]; at most 12 steps" in output
+    assert "2 seeds, mean of 1 episode each [95 % interval over seeds]; at most 12 steps" in output
     assert "rules: built-in rules, no language model; rules:noise=0.5: stand-in rules:noise=0.5" in output
     one = tmp_path / "one.yaml"
     one.write_text(yaml.safe_dump({"methods": ["greedy"], "grid": {"level": ["n1"], "max_steps": [3, 4]}}))

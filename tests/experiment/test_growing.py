@@ -143,7 +143,7 @@ def test_what_exists_is_compared_and_nothing_is_run(tmp_path: Path, capsys: pyte
     assert command(["compare", a, b, "--metrics", "steps"]) == 0
     shown = capsys.readouterr().out
     assert "between drwell and zero_shot" in shown
-    assert "over 3 paired instances" in shown
+    assert "over 3 paired observations" in shown
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
     parts = recorded([tmp_path / "a", tmp_path / "b"])
     assert [dict(part.names) for part in parts] == [

@@ -112,7 +112,7 @@ def _check_numbers(page: str, numbers: dict[str, object]) -> None:
     rows = tables(page, CUT)
     assert rows["COELA"][7:9] == ["14 ± 4.18", "17 ± 5"]
     assert rows["scripted"][7] == "–"  # nothing is published of it: no 0
-    assert rows["do nothing"][1].startswith("0 [")
+    assert rows["do nothing"][1].startswith("0 (2/2)")
     own = [score["reference"] for score in cut["episodes"] if score["method"] == "greedy"]
     assert float(rows["scripted"][1].split()[0]) == sum(own) / 2
     burning = tables(page, FIRE)
@@ -147,7 +147,7 @@ def test_the_command_prints_what_holds(
     assert f"teamworld reproduce wildfire --seeds 1 --level {CUT} --quick" in page
     assert run([*command, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["paper"] == "wildfire"
-    # Of another length, in the same folder: refused, and the page stays.
-    assert run([word if word != "1" else "2" for word in command]) == 2
-    assert "another experiment" in capsys.readouterr().err
-    assert (tmp_path / "out" / "report.md").read_text("utf-8") == page
+    # With more seeds in the same folder: the runs grow, and the page is made anew.
+    assert run([word if word != "1" else "2" for word in command]) == 0
+    assert capsys.readouterr().out.startswith(f"1  {CUT}: doing nothing scores 0: holds (2 of 2 seeds)")
+    assert "--seeds 2" in (tmp_path / "out" / "report.md").read_text("utf-8")

@@ -22,7 +22,7 @@ from teamworld.report.comparison import (
     doubts,
     enough,
 )
-from teamworld.report.statistics import _resampled, exchanged, fitting_interval, holm, paired, ratio_interval
+from teamworld.report.statistics import _resampled, exchanged, holm, paired, ratio_interval
 
 PAIRS = 20
 
@@ -168,7 +168,7 @@ def test_rounding_is_no_difference() -> None:
 
 @pytest.mark.parametrize("number", [2, 3, 10, 53])
 def test_intervals_of_nothing_and_of_all_end_at_nothing_and_at_all(number: int) -> None:
-    none, every = (fitting_interval({"": means([won] * number)}, shares=True) for won in (0.0, 1.0))
+    none, every = (ratio_interval({"": means([won] * number)}, binary=True) for won in (0.0, 1.0))
     assert none is not None
     assert every is not None
     assert (none.low, every.high) == (0.0, 1.0)
@@ -181,10 +181,10 @@ def test_intervals_cover_few_units_and_shares_near_their_ends(number: int) -> No
     rng = np.random.default_rng(7)
     held = {"normal": 0, "0 or 1": 0, "pairs of 0 or 1": 0}
     for _ in range(400):
-        drawn = fitting_interval({"": means(rng.normal(0, 1, number).tolist())}, shares=False)
+        drawn = ratio_interval({"": means(rng.normal(0, 1, number).tolist())}, binary=False)
         wins, fewer = ((rng.random(number) < share).astype(float).tolist() for share in (0.9, 0.6))
-        won = fitting_interval({"": means(wins)}, shares=True)
-        both = paired(means(wins), means(fewer), shares=True)
+        won = ratio_interval({"": means(wins)}, binary=True)
+        both = paired(means(wins), means(fewer), binary=True)
         assert drawn is not None
         assert won is not None
         assert both is not None
@@ -203,7 +203,7 @@ def test_more_differences_take_more_pairs() -> None:
     (line,) = doubts(
         compare(first + second, ["completion", "anytime_completion", "steps"], [("a", "b"), ("b", "a"), ("a", "a")])
     )
-    assert "with 6 instances none of the 3 differences" in line
+    assert "with 6 independent observations none of the 3 differences" in line
 
 
 def test_one_informative_unit_has_no_interval() -> None:
@@ -301,8 +301,8 @@ def test_rates_pool_within_an_instance_and_over_instances() -> None:
 def test_claims_are_sentences_and_what_is_not_supported_says_so() -> None:
     good = PairedDifference("drwell", "zero_shot", "completion", 0.21, 0.14, 0.28, 0.0002, 0.0004, 1.2, 20, 0, 2)
     assert list(claims(Comparison((), (good,)))) == [
-        "over 20 paired instances the completion (C) of drwell is 0.21 higher than of zero_shot, 95 % interval of the "
-        "difference 0.14 to 0.28, p = 0.0004 corrected for 2 comparisons"
+        "over 20 paired observations the completion (C) of drwell is 0.21 higher than of zero_shot, 95 % interval of "
+        "the difference 0.14 to 0.28, p = 0.0004 corrected for 2 comparisons"
     ]
     less = good._replace(metric="steps", difference=-12.5, low=-20.0, high=-5.0)
     assert "the steps (T) of drwell is 12.5 steps lower than of zero_shot" in next(claims(Comparison((), (less,))))

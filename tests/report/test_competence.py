@@ -150,7 +150,7 @@ def test_what_cannot_be_counted_is_told() -> None:
     made = table(episodes, "built-in rules")
     assert "1 seed without do_nothing beside it left out" in made.caption
     assert "1 seed at 0 as doing nothing was the best possible" in made.caption
-    assert made.rows[0] == ("TD task designation", "0.50 [0.09, 0.91] (sd 0.71, n 2)")
+    assert made.rows[0] == ("TD task designation", "0.50 [0.00, 1.00] (sd 0.71, n 2)")
     assert made.caption.endswith("built-in rules")
     assert made.rows[-1] == ("OP objective prioritization*", "none")
 

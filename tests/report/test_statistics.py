@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from teamworld.report.statistics import Interval, mean_interval, paired_interval, slope
+from teamworld.report.statistics import (
+    Interval,
+    _pseudo_values,
+    mean_interval,
+    paired_interval,
+    ratio_interval,
+    slope,
+)
 
 
 def test_what_does_not_vary_has_no_width() -> None:
@@ -14,8 +21,8 @@ def test_what_does_not_vary_has_no_width() -> None:
     assert mean_interval([]) is None
 
 
-def test_two_values_reach_from_one_to_the_other() -> None:
-    assert mean_interval([0.0, 1.0]) == Interval(0.5, 0.0, 1.0, 2)  # either end in a quarter of the resamples
+def test_two_values_have_the_interval_of_student() -> None:
+    assert mean_interval([0.0, 1.0]) == pytest.approx((0.5, 0.5 - 0.5 * 12.7062, 0.5 + 0.5 * 12.7062, 2), abs=1e-4)
 
 
 def test_the_same_values_give_the_same_interval() -> None:
@@ -24,13 +31,36 @@ def test_the_same_values_give_the_same_interval() -> None:
     assert mean_interval(values) != mean_interval(values[:-1])
 
 
-def test_the_interval_lies_within_the_values_round_the_mean() -> None:
-    values = [1.0, 2.0, 4.0, 8.0, 16.0]
-    interval = mean_interval(values)
-    assert interval is not None
-    assert interval.mean == pytest.approx(6.2)
-    assert interval.n == 5
-    assert 1.0 < interval.low < 6.2 < interval.high < 16.0
+def test_few_values_have_the_interval_of_student_and_more_lean_to_the_longer_tail() -> None:
+    few = mean_interval([1.0, 2.0, 4.0, 8.0, 16.0])
+    assert few == pytest.approx((6.2, 6.2 - 2.7764 * 2.72764, 6.2 + 2.7764 * 2.72764, 5), abs=0.01)
+    many = mean_interval([1.0, 1.0, 1.5, 2.0, 2.0, 2.5, 3.0, 4.0, 8.0, 16.0])
+    assert many is not None
+    assert many.high - many.mean > 1.2 * (many.mean - many.low)
+
+
+def test_wilson_is_for_yes_and_no_alone() -> None:
+    assert mean_interval([1.0] * 10) == Interval(1.0, 1.0, 1.0, 10)  # ten shares that are whole say no more than that
+    sure = mean_interval([1.0] * 10, binary=True)
+    assert sure == pytest.approx((1.0, 0.7225, 1.0, 10), abs=1e-4)
+    mixed = mean_interval([1.0, 0.5, 1.0], binary=True)  # over several episodes each
+    assert mixed == mean_interval([1.0, 0.5, 1.0])
+
+
+def test_a_rate_without_the_unit_that_has_it_all_is_linearised() -> None:
+    alone = ratio_interval({"": [(3.0, 5.0), (0.0, 0.0), (0.0, 0.0)]})
+    assert alone is not None
+    assert alone.mean == 0.6
+    assert np.isfinite(alone[:3]).all()
+
+
+@pytest.mark.parametrize("number", [3, 8, 20])
+def test_pseudo_values_of_a_mean_are_its_values(number: int) -> None:
+    values = np.random.default_rng(3).exponential(1, number)
+    units = np.stack([values, np.ones(number)])
+    assert _pseudo_values(units) == pytest.approx(values)
+    pairs = np.concatenate([units, np.stack([values[::-1], np.ones(number)])])
+    assert _pseudo_values(pairs) == pytest.approx(values - values[::-1])
 
 
 def test_95_percent_of_intervals_hold_the_true_mean() -> None:

@@ -15,7 +15,6 @@ from teamworld.metrics.all_metrics import HeadlineValue
 from teamworld.metrics.definition import Value, share
 from teamworld.metrics.summary import Rate, Summary
 from teamworld.report import measurement
-from teamworld.report.comparison import MAIN
 from teamworld.report.tables import Table, by_episode, by_method, describe_reasoner, of_run, rich_tables
 
 METHODS = ("drwell", "greedy")
@@ -83,9 +82,9 @@ def test_methods_with_intervals_over_seeds() -> None:
     assert lines[0] == {
         "method": "drwell",
         "episodes": "6",
-        "completion": "0.67 [0.25, 1.00]",
+        "completion": "0.67 [0.00, 1.00]",
         "solved": "0.50 [0.00, 1.00]",
-        "steps": "85.0 [30.0, 150.0]",
+        "steps": "85.0 [0.0, 150.0]",
         "joint acts": "0.25 (5/20)",
         "plans": "0.50 (10/20)",
         "messages": "3.0",
@@ -94,9 +93,9 @@ def test_methods_with_intervals_over_seeds() -> None:
     assert lines[1] == {
         "method": "greedy",
         "episodes": "6",
-        "completion": "1.00 [1.00, 1.00]",
-        "solved": "1.00 [1.00, 1.00]",
-        "steps": "80.0 [80.0, 80.0]",
+        "completion": "1.00 (3/3)",
+        "solved": "1.00 [0.44, 1.00]",
+        "steps": "80.0 (3/3)",
         "joint acts": "none",
         "plans": "none",
         "messages": "0.0",
@@ -121,7 +120,7 @@ def test_a_level_that_asks_for_no_goals_shows_its_headline_instead() -> None:
     table, episodes = by_method(rows, experiment), by_episode(rows, experiment)
     assert table.columns[2:5] == ("world score", "damage prevented", "steps")
     # 70 of 110: a small fire does not outweigh a large one, as in the mean of 0.9 and -2
-    assert table.rows[0][2:5] == ("-20.0 [-30.0, -10.0]", "0.64 [-2.00, 0.90]", "30.0 [30.0, 30.0]")
+    assert table.rows[0][2:5] == ("-20.0 [-147.1, 107.1]", "0.64 [-17.79, 1.00]", "30.0 (2/2)")
     assert "world score (points, more is better): minus what is lost" in table.caption
     assert (episodes.columns[1:], episodes.rows) == (
         ("greedy world score", "greedy damage prevented"),
@@ -129,27 +128,29 @@ def test_a_level_that_asks_for_no_goals_shows_its_headline_instead() -> None:
     )
 
 
-def test_a_comparison_is_made_for_the_headline() -> None:
+def test_a_comparison_is_made_for_one_metric() -> None:
     fire, goals = [of_fire(0, -10.0, 9.0, 10.0)], DRWELL
     names = measurement.metric_names(None, rows=fire)
-    assert names[:2] == measurement.main_metrics(fire) == ("world_score", "damage_prevented")
+    assert names[:2] == ("world_score", "damage_prevented")
+    assert measurement.primary_metrics(fire) == ("world_score",)
+    assert measurement.primary_metrics(fire, "area_burnt,steps") == ("area_burnt", "steps")
     assert {"steps", "messages"} < set(names)
     assert not {"success", "completion", "anytime_completion"} & set(names)
     assert {"success", "completion", "anytime_completion"} < set(measurement.metric_names(None, rows=[*fire, *goals]))
-    assert measurement.main_metrics(goals) == measurement.main_metrics([*fire, *goals]) == MAIN
+    assert measurement.primary_metrics(goals) == measurement.primary_metrics([*fire, *goals]) == ("steps",)
 
 
 def test_every_seed_weighs_the_same() -> None:
     rows = [row("drwell", 0, 1, 0.0, 10), *(row("drwell", 1, episode, 1.0, 30) for episode in (1, 2, 3))]
     line = by_method(rows, EXPERIMENT).plain()["rows"][0]
     assert line["completion"] == "0.50 [0.00, 1.00]"  # 0.75 if episodes were pooled
-    assert line["steps"] == "20.0 [10.0, 30.0]"
+    assert line["steps"] == "20.0 [0.0, 147.1]"
 
 
 def test_an_episode_without_goals_is_left_out_of_means() -> None:
     rows = [row("drwell", 0, 1, None, 10), row("drwell", 0, 2, 1.0, 30), row("drwell", 1, 1, 0.5, 20)]
     line = by_method(rows, EXPERIMENT).plain()["rows"][0]
-    assert (line["completion"], line["solved"]) == ("0.75 [0.50, 1.00]", "0.50 [0.00, 1.00]")
+    assert (line["completion"], line["solved"]) == ("0.75 [0.00, 1.00]", "0.50 [0.09, 0.91]")
     assert by_episode(rows, EXPERIMENT).rows[0][1:3] == ("0.50", "15.0")
     assert by_method(rows[:1], EXPERIMENT).plain()["rows"][0]["completion"] == "none"
 

@@ -35,6 +35,7 @@ _IMAGES = "images"
 def compare(
     fields: Mapping[str, Any],
     metrics: str | None,
+    primary: str | None,
     out: Path | None,
     options: RunOptions,
     *,
@@ -47,6 +48,7 @@ def compare(
     Args:
         fields: Of an experiment; what varies stands under ``grid``.
         metrics: Names with commas; None: the headline of the level, and what a results table shows beside it.
+        primary: What the comparison is made for, see ``measurement.primary_metrics``.
         out: Folder of the comparison; a name made from the arguments if None.
         options: How its runs are carried out.
         references: Whether random, scripted and silent teams stand beside.
@@ -62,12 +64,23 @@ def compare(
     folder = out if out is not None else _default_folder(settings, references)
     grid.claim(folder, fields, "comparison")
     parts = _run(settings, folder, options, references=references)
-    _show(parts, settings, metrics, folder, options.processes, references=references, figures=figures, as_json=as_json)
+    _show(
+        parts,
+        settings,
+        metrics,
+        primary,
+        folder,
+        options.processes,
+        references=references,
+        figures=figures,
+        as_json=as_json,
+    )
 
 
 def compare_folders(
     folders: Sequence[Path],
     metrics: str | None,
+    primary: str | None,
     out: Path | None,
     processes: int | None,
     *,
@@ -80,6 +93,7 @@ def compare_folders(
     Args:
         folders: Of runs, grids, comparisons or pages of evidence.
         metrics: As for ``compare``.
+        primary: As for ``compare``.
         out: Where tables and figures are written; they are not if None.
         processes: How many measure at a time.
         references: Whether reference teams that were run stand beside.
@@ -92,13 +106,14 @@ def compare_folders(
     settings = list({part.setting.name: part.setting for part in parts}.values())
     if out is not None:
         grid.claim(out, {"folders": [folder.as_posix() for folder in folders]}, "comparison")
-    _show(parts, settings, metrics, out, processes, references=references, figures=figures, as_json=as_json)
+    _show(parts, settings, metrics, primary, out, processes, references=references, figures=figures, as_json=as_json)
 
 
 def _show(
     parts: Sequence[ComparisonRun],
     settings: Sequence[GridRun],
     metrics: str | None,
+    primary: str | None,
     folder: Path | None,
     processes: int | None,
     *,
@@ -113,7 +128,8 @@ def _show(
     if not finished:
         raise UserError("no episode is finished yet: nothing to compare")
     names = measurement.metric_names(metrics, references=references, rows=finished)
-    main = measurement.main_metrics(finished)
+    main = measurement.primary_metrics(finished, primary)
+    names = tuple(dict.fromkeys((*main, *names)))
     with Console(stderr=True).status("measuring"):
         measured = measurement.measure(parts, names, processes)
         result = measurement.compared(measured, names, main)

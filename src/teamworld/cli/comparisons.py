@@ -31,6 +31,7 @@ def compare(
     spec: SpecArguments = DEFAULT_SPEC,
     vary: Names = None,
     metrics: str | None = None,
+    primary: str | None = None,
     references: Annotated[bool, Parameter(help=_REFERENCES)] = True,
     out: Path | None = None,
     figures: Flag = False,
@@ -51,6 +52,9 @@ def compare(
         sizes, reasoner=rules,rules:noise=0.2, instances=1,2,3, an option as OWNER.OPTION=...; may be repeated.
     metrics:
         Names with commas (see: teamworld metrics), or all. [default: those of a results table]
+    primary:
+        The metric that the comparison is made for, or several with commas: their differences are corrected for one
+        another alone. Name it before you look. [default: steps, or the world's own score where a level has one]
     out:
         Folder of the comparison. [default: a name made from the arguments, under runs/]
     figures:
@@ -73,7 +77,7 @@ def compare(
         if chosen := [*spec.fields(), *(("world",) if world else ()), *(("vary",) if vary else ())]:
             raise UserError(f"the runs in folders are what they are: leave out --{'/--'.join(sorted(chosen))}")
         comparison_output.compare_folders(
-            folders, metrics, out, options.processes, references=references, figures=figures, as_json=json
+            folders, metrics, primary, out, options.processes, references=references, figures=figures, as_json=json
         )
         return 0
     fields = spec.fields() | {"methods": split_names(methods)}
@@ -89,7 +93,10 @@ def compare(
     elif "world" not in fields.get("grid", {}):
         fields.setdefault("world", "cube")
     metric_names(metrics)  # says what is wrong with it
-    comparison_output.compare(fields, metrics, out, options, references=references, figures=figures, as_json=json)
+    metric_names(primary)
+    comparison_output.compare(
+        fields, metrics, primary, out, options, references=references, figures=figures, as_json=json
+    )
     return 0
 
 

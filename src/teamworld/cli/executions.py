@@ -150,7 +150,7 @@ def _caption(experiments: Sequence[ExperimentSpec]) -> str:
     settings = [text if len(reasoners) == 1 or text == name else f"{name}: {text}" for name, text in reasoners.items()]
     settings += filter(None, dict.fromkeys(map(tables.talk, experiments)))
     several = any(len(spec.seeds) > 1 for spec in experiments)
-    over = f"mean of {episodes} each{' [95 % bootstrap interval over seeds]' if several else ', no interval'}"
+    over = f"mean of {episodes} each{' [95 % interval over seeds]' if several else ', no interval'}"
     return f"{seeds}, {over}; at most {steps}; {'; '.join(settings)}"
 
 

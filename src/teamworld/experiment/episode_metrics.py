@@ -19,7 +19,8 @@ from teamworld.metrics.event_table import CallRow, EventTable
 from teamworld.metrics.log_reader import Unsound, tabulate
 from teamworld.metrics.summary import Extract, extract
 from teamworld.reasoning.llm.prices import Prices
-from teamworld.record import EpisodeStart, read_log
+from teamworld.record import EpisodeStart, Event, read_log
+from teamworld.record.identity import Identifier, Identity
 
 #: Episodes below which processes of their own take longer to start than they save.
 WORTH = 200
@@ -35,6 +36,8 @@ class EpisodeMetrics(NamedTuple):
     values: dict[str, Value]
     extract: Extract
     """What metrics across runs need of it."""
+    identity: Identity
+    """What it is apart from its seeds."""
 
 
 def of_log(path: Path) -> dict[str, Value]:
@@ -43,13 +46,13 @@ def of_log(path: Path) -> dict[str, Value]:
     Raises:
         UserError: It is no finished log, or one that no episode can have written.
     """
-    return measure(_table(path))
+    return measure(_table(path, read_log(path)))
 
 
-def _table(path: Path, calls: Sequence[CallRow] | None = None) -> EventTable:
+def _table(path: Path, events: Iterable[Event], calls: Sequence[CallRow] | None = None) -> EventTable:
     """Read a log into a table; raises UserError."""
     try:
-        return tabulate(read_log(path), calls)
+        return tabulate(events, calls)
     except Unsound as error:
         raise UserError(f"{path} cannot be measured: {error}") from None
 
@@ -76,9 +79,10 @@ def of_cell(folder: RunFolder, cell: RunCell) -> list[EpisodeMetrics]:
         for row in results.rows(cell):
             calls = [call._replace(usd=price_of(call, prices)) for call in store.rows(cell, row.episode)]
             path = folder.log(cell, row.episode)
-            table = _table(path, calls)
+            events = Identifier(read_log(path))
+            table = _table(path, events, calls)
             _check_place(path, cell, row.episode, table.start)
-            measured.append(EpisodeMetrics(cell, row, measure(table), extract(table)))
+            measured.append(EpisodeMetrics(cell, row, measure(table), extract(table), events.identity))
     return measured
 
 

@@ -103,6 +103,18 @@ class Metric(NamedTuple):
     codes: str | None = None
     """Letter codes of older versions, read in old files and accepted where a user names metrics."""
 
+    @property
+    def is_binary(self) -> bool:
+        """Whether an episode's value is yes or no."""
+        return self.formula.startswith("1[")
+
+    def within(self, low: float, high: float) -> tuple[float, float]:
+        """Cut an interval to what is possible."""
+        return (
+            low if self.low is None else max(low, self.low),
+            high if self.high is None else min(high, self.high),
+        )
+
 
 def read_definitions(path: str, kind: type[Row]) -> list[Row]:
     """Return the definitions in a table of this package, in order; an empty field is None."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import NamedTuple
+from operator import add
+from typing import NamedTuple, TypeAlias
 
 from teamworld.metrics.definition import Metric, PooledValue, Value, metrics, pool
 from teamworld.metrics.summary import Extract
-from teamworld.report.statistics import fitting_interval, holm, least, paired
+from teamworld.report.statistics import FLOOR, holm, least, paired, ratio_interval
 
 #: What a results table shows, beside the headline of the level.
 HEADLINE = (
@@ -43,6 +44,10 @@ class Sample(NamedTuple):
     """What varies beside the place, the size of the team and the memory that it begins with."""
     memory: str = ""
     """The run whose memory it began with; empty for none, and for methods that have none."""
+    layout: str = ""
+    """Digest of where it took place; empty if that is not known, and the instance stands for it."""
+    play: str = ""
+    """Digest of all that happened, seeds left out; likewise."""
 
 
 class MetricRow(NamedTuple):
@@ -55,7 +60,7 @@ class MetricRow(NamedTuple):
     """Of the 95 % interval; of a single instance the metric's range, or None where it has no bounds."""
     high: float | None
     n: int
-    """Instances with a value."""
+    """Independent observations with a value, see ``Independence``."""
     nulls: int
     """Instances without one."""
 
@@ -76,7 +81,7 @@ class PairedDifference(NamedTuple):
     effect: float | None
     """Mean over standard deviation of the instances' differences; None where they do not vary."""
     n: int
-    """Instances that count."""
+    """Independent observations that count, see ``Independence``."""
     nulls: int = 0
     """Instances where one or both have no value; a mean leaves them out, which may be what makes the difference."""
     family: int = 1
@@ -90,6 +95,20 @@ class PairedDifference(NamedTuple):
         return self.p_corrected < LEVEL and not self.low <= 0.0 <= self.high
 
 
+class Independence(NamedTuple):
+    """How many of a method's instances are independent of one another.
+
+    Instances in one layout are repeats of one observation, where others have other layouts. In a single layout each
+    play counts, copies of it do not, and what is found holds for that layout.
+    """
+
+    method: str
+    instances: int
+    layouts: int
+    plays: int
+    """That differ in more than their seeds."""
+
+
 class Comparison(NamedTuple):
     """All of it."""
 
@@ -97,8 +116,18 @@ class Comparison(NamedTuple):
     paired: tuple[PairedDifference, ...]
     main: tuple[str, ...] = MAIN
     """What it was made for."""
+    independence: tuple[Independence, ...] = ()
+    """Of each method."""
 
 
+class _Origin(NamedTuple):
+    """Of an instance of a method."""
+
+    layouts: tuple[str, ...]
+    plays: tuple[str, ...]
+
+
+Origins: TypeAlias = Mapping[str, _Origin]
 #: Per method: the value of each instance, over its episodes; and from which stratum it is.
 Units = Mapping[str, PooledValue]
 
@@ -112,7 +141,7 @@ def compare(
     """Compare methods in some metrics.
 
     A unit is an instance: the episodes of one seed share a memory, and those of several settings a layout; they are one
-    observation, not many.
+    observation, not many. Nor are instances that share a layout, or copies of one play, see ``Independence``.
 
     Args:
         samples: Measured episodes of all methods.
@@ -123,6 +152,7 @@ def compare(
     measured = list(samples)
     strata = {sample.instance: sample.stratum for sample in measured}
     methods = list(dict.fromkeys(sample.method for sample in measured))
+    origins = {method: _origins([sample for sample in measured if sample.method == method]) for method in methods}
     rows: list[MetricRow] = []
     pairs: list[PairedDifference] = []
     for name in names:
@@ -130,9 +160,52 @@ def compare(
         units = {
             method: _units(metric, [sample for sample in measured if sample.method == method]) for method in methods
         }
-        rows += [_row(method, metric, units[method], strata) for method in methods]
-        pairs += _pairs(metric, units, strata, tuple(combinations(methods, 2)) if wanted is None else wanted)
-    return Comparison(tuple(rows), tuple(_corrected(pairs, main)), tuple(main))
+        rows += [_row(method, metric, units[method], strata, origins[method]) for method in methods]
+        pairs += _pairs(metric, units, strata, origins, tuple(combinations(methods, 2)) if wanted is None else wanted)
+    independence = (_independence(method, origins[method]) for method in methods)
+    return Comparison(tuple(rows), tuple(_corrected(pairs, main)), tuple(main), tuple(independence))
+
+
+def _origins(samples: Sequence[Sample]) -> Origins:
+    """Return where each instance of a method took place, and what was played there."""
+    by_instance: dict[str, list[Sample]] = {}
+    for sample in samples:
+        by_instance.setdefault(sample.instance, []).append(sample)
+    return {
+        instance: _Origin(
+            tuple(sorted({sample.layout for sample in own if sample.layout} or {instance})),
+            tuple(sample.play for sample in own if sample.play) or (instance,),
+        )
+        for instance, own in by_instance.items()
+    }
+
+
+def _independence(method: str, origins: Origins) -> Independence:
+    layouts, plays = ({origin[at] for origin in origins.values()} for at in (0, 1))
+    return Independence(method, len(origins), len(layouts), len(plays))
+
+
+def _observations(origins: Iterable[tuple[str, Sequence[_Origin]]]) -> dict[str, Hashable]:
+    """Return by instance which observation it belongs to: that of its layout, in a single layout that of its play."""
+    known = dict(origins)
+    layouts = {instance: tuple(origin.layouts for origin in own) for instance, own in known.items()}
+    if len(set(layouts.values())) > 1:
+        return {**layouts}
+    return {instance: tuple(origin.plays for origin in own) for instance, own in known.items()}
+
+
+def _summed(
+    units: Mapping[str, tuple[float, ...]], observations: Mapping[str, Hashable], strata: Mapping[str, str]
+) -> dict[str, list[tuple[float, ...]]]:
+    """Return the sums of the instances of each observation, by stratum."""
+    sums: dict[Hashable, tuple[str, tuple[float, ...]]] = {}
+    for instance, unit in units.items():
+        stratum, earlier = sums.get(observations[instance], (strata[instance], (0.0,) * len(unit)))
+        sums[observations[instance]] = stratum, tuple(map(add, earlier, unit))
+    by_stratum: dict[str, list[tuple[float, ...]]] = {}
+    for stratum, total in sums.values():
+        by_stratum.setdefault(stratum, []).append(total)
+    return by_stratum
 
 
 def _units(metric: Metric, samples: Sequence[Sample]) -> Units:
@@ -144,24 +217,24 @@ def _units(metric: Metric, samples: Sequence[Sample]) -> Units:
 
 def _ratio(metric: Metric, unit: PooledValue) -> tuple[float, float]:
     """Return what a unit adds to a ratio of sums; of a mean, its value over one."""
-    return (unit.num or 0.0, unit.den or 0.0) if metric.pooling == "micro" else (unit.value or 0.0, 1.0)
+    return (unit.num or 0.0, unit.den or 0.0) if _is_rate(metric) else (unit.value or 0.0, 1.0)
 
 
-def _are_shares(metric: Metric) -> bool:
-    return metric.pooling == "macro" and (metric.low, metric.high) == (0.0, 1.0)
+def _is_rate(metric: Metric) -> bool:
+    """Whether it is a ratio of sums over all instances."""
+    return metric.pooling == "micro"
 
 
-def _row(method: str, metric: Metric, units: Units, strata: Mapping[str, str]) -> MetricRow:
+def _row(method: str, metric: Metric, units: Units, strata: Mapping[str, str], origins: Origins) -> MetricRow:
     known = {instance: unit for instance, unit in units.items() if unit.value is not None}
-    by_stratum: dict[str, list[tuple[float, ...]]] = {}
-    for instance, unit in (units if metric.pooling == "micro" else known).items():
-        by_stratum.setdefault(strata[instance], []).append(_ratio(metric, unit))
-    interval = fitting_interval(by_stratum, shares=_are_shares(metric))
-    nulls = len(units) - len(known)
+    counted = {instance: _ratio(metric, unit) for instance, unit in (units if _is_rate(metric) else known).items()}
+    observations = _observations((instance, (origins[instance],)) for instance in units)
+    interval = ratio_interval(_summed(counted, observations, strata), binary=metric.is_binary)
+    number, nulls = len({observations[instance] for instance in known}), len(units) - len(known)
     if interval is None:
-        return MetricRow(method, metric.name, None, None, None, len(known), nulls)
-    low, high = within(metric, interval.low, interval.high) if len(known) > 1 else _all(metric)
-    return MetricRow(method, metric.name, interval.mean, low, high, len(known), nulls)
+        return MetricRow(method, metric.name, None, None, None, number, nulls)
+    low, high = metric.within(interval.low, interval.high) if number > 1 else _all(metric)
+    return MetricRow(method, metric.name, interval.mean, low, high, number, nulls)
 
 
 def _all(metric: Metric) -> tuple[float | None, float | None]:
@@ -169,39 +242,42 @@ def _all(metric: Metric) -> tuple[float | None, float | None]:
     return (None, None) if metric.low is None or metric.high is None else (metric.low, metric.high)
 
 
-def within(metric: Metric, low: float, high: float) -> tuple[float, float]:
-    """Cut an interval to what is possible."""
-    return (
-        low if metric.low is None else max(low, metric.low),
-        high if metric.high is None else min(high, metric.high),
-    )
-
-
 def _pairs(
-    metric: Metric, units: Mapping[str, Units], strata: Mapping[str, str], wanted: Sequence[tuple[str, str]]
+    metric: Metric,
+    units: Mapping[str, Units],
+    strata: Mapping[str, str],
+    origins: Mapping[str, Origins],
+    wanted: Sequence[tuple[str, str]],
 ) -> Iterator[PairedDifference]:
-    for first_method, second_method in wanted:
+    for first, second in wanted:
         both = {
-            instance: (first_unit, units[second_method][instance])
-            for instance, first_unit in units[first_method].items()
-            if instance in units[second_method]
+            instance: (unit, units[second][instance])
+            for instance, unit in units[first].items()
+            if instance in units[second]
         }
         known = {
             instance: pair for instance, pair in both.items() if pair[0].value is not None and pair[1].value is not None
         }
-        counted = both if metric.pooling == "micro" and known else known
+        observations = _observations(
+            (instance, (origins[first][instance], origins[second][instance])) for instance in both
+        )
+        counted = {
+            instance: (*_ratio(metric, pair[0]), *_ratio(metric, pair[1]))
+            for instance, pair in (both if _is_rate(metric) and known else known).items()
+        }
+        sums = _summed(counted, observations, strata)
         result = paired(
-            [_ratio(metric, first_unit) for first_unit, _ in counted.values()],
-            [_ratio(metric, second_unit) for _, second_unit in counted.values()],
-            [strata[instance] for instance in counted],
-            shares=_are_shares(metric),
+            [total[:2] for totals in sums.values() for total in totals],
+            [total[2:] for totals in sums.values() for total in totals],
+            [stratum for stratum, totals in sums.items() for _ in totals],
+            binary=metric.is_binary,
         )
         if result is None:
             continue
-        low, high = (result.low, result.high) if len(known) > 1 else (None, None)
+        number = len({observations[instance] for instance in known})
+        low, high = (result.low, result.high) if number > 1 else (None, None)
         tested = (result.difference, low, high, result.p, result.p, result.effect)
-        counts = (len(known), len(both) - len(known))
-        yield PairedDifference(first_method, second_method, metric.name, *tested, *counts)
+        yield PairedDifference(first, second, metric.name, *tested, number, len(both) - len(known))
 
 
 def _corrected(pairs: Sequence[PairedDifference], main: Sequence[str]) -> Iterator[PairedDifference]:
@@ -225,7 +301,8 @@ def enough(family: int) -> int | None:
 
 
 def doubts(comparison: Comparison) -> Iterator[str]:
-    """Yield a line for each family of differences of which none can be supported, whatever the data say."""
+    """Yield what limits a comparison: copies, layouts that seeds share, and differences that no data could support."""
+    yield from _copies(comparison.independence)
     *most_named, last = (name.replace("_", " ") for name in comparison.main)
     named = f"{', '.join(most_named)} and {last}" if most_named else last
     for what, is_main in ((named, True), ("the other metrics", False)):
@@ -236,10 +313,32 @@ def doubts(comparison: Comparison) -> Iterator[str]:
         if wanted is None:
             yield f"{len(pairs)} differences in {what} are too many to support any: name fewer --metrics"
         elif most < wanted:
+            observed = f"{most} independent observation{'' if most == 1 else 's'}"
             yield (
-                f"with {most} instances none of the {len(pairs)} differences in {what} can be supported, whatever it "
-                f"is: take {wanted} or more, or fewer methods and --metrics"
+                f"with {observed} none of the {len(pairs)} differences in {what} can be supported, whatever it is: "
+                f"take {wanted} or more, or fewer methods and --metrics"
             )
+
+
+def _copies(counts: Sequence[Independence]) -> Iterator[str]:
+    """Yield which instances are no observations of their own."""
+    by_counts: dict[tuple[int, int], list[str]] = {}
+    for count in counts:
+        if count.plays < count.instances:
+            by_counts.setdefault((count.instances, count.plays), []).append(count.method)
+    for (instances, plays), methods in by_counts.items():
+        yield (
+            f"copies count once: the {instances} seeds of {', '.join(methods)} are "
+            f"{plays} play{'' if plays == 1 else 's'}, the rest differ in nothing but the seed"
+        )
+    fewest = min((count.layouts for count in counts if count.layouts < count.instances), default=0)
+    if fewest == 1:
+        yield (
+            "all seeds play in one layout: what is supported holds for it alone; take a level that draws one for each "
+            "seed to say more"
+        )
+    elif fewest:
+        yield f"seeds share {fewest} layouts: those in one layout count as one observation"
 
 
 def claims(comparison: Comparison, names: Sequence[str] | None = None) -> Iterator[str]:
@@ -255,12 +354,13 @@ def claims(comparison: Comparison, names: Sequence[str] | None = None) -> Iterat
         metric = metrics()[pair.metric]
         what = metric.title.lower() if metric.symbol is None else f"{metric.title.lower()} ({metric.symbol})"
         unit = f" {metric.unit}" if metric.unit else ""
-        bounds = "no interval of one instance"
+        bounds = "no interval of one observation"
         if pair.low is not None and pair.high is not None:
             bounds = f"95 % interval of the difference {_number(pair.low)} to {_number(pair.high)}"
-        numbers = f"{bounds}, p = {_number(pair.p_corrected)} corrected for {pair.family} comparisons"
+        corrected = f" corrected for {pair.family} comparisons" if pair.family > 1 else ""
+        numbers = f"{bounds}, p {'<' if pair.p <= FLOOR else '='} {_number(pair.p_corrected)}{corrected}"
         left = f", {pair.nulls} more without a value of one or both" if pair.nulls else ""
-        over = f"over {pair.n} paired instances{left}"
+        over = f"over {pair.n} paired observation{'' if pair.n == 1 else 's'}{left}"
         if pair.supported:
             more = "higher" if pair.difference > 0 else "lower"
             by = f"{_number(abs(pair.difference))}{unit} {more} than of {pair.b}"

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from teamworld.metrics.definition import metrics
-from teamworld.report.comparison import COSTS, Comparison, MetricRow, Sample, compare, within
+from teamworld.report.comparison import COSTS, Comparison, MetricRow, Sample, compare
 from teamworld.report.comparison_tables import label
 from teamworld.report.cross_run import undominated
 from teamworld.report.figure_style import COLUMN, WIDTH, bare, figure, layer, legend_below, look, need, save
-from teamworld.report.statistics import Interval, fitting_interval
+from teamworld.report.statistics import Interval, stratified_interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -299,13 +299,10 @@ def _reached(samples: Sequence[Sample]) -> list[Interval]:
 def _interval(name: str, strata: Mapping[str, Sequence[float]]) -> Interval | None:
     """Return a mean over instances with its interval, cut to the values that the metric can have."""
     metric = metrics()[name]
-    shares = (metric.low, metric.high) == (0.0, 1.0)
-    interval = fitting_interval(
-        {at: [(value, 1.0) for value in values] for at, values in strata.items()}, shares=shares
-    )
+    interval = stratified_interval(strata, binary=metric.is_binary)
     if interval is None:
         return None
-    low, high = within(metric, interval.low, interval.high)
+    low, high = metric.within(interval.low, interval.high)
     return interval._replace(low=low, high=high)
 
 

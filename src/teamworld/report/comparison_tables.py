@@ -12,7 +12,7 @@ from teamworld.experiment.spec import ExperimentSpec
 from teamworld.metrics.definition import Metric, metrics
 from teamworld.reasoning.registry import describe
 from teamworld.report import export
-from teamworld.report.comparison import Comparison, MetricRow, claims
+from teamworld.report.comparison import Comparison, MetricRow, PairedDifference, claims, doubts
 from teamworld.report.metric_tables import number
 from teamworld.report.tables import Table, talk
 
@@ -24,7 +24,10 @@ def table(comparison: Comparison, names: Sequence[str], caption: str) -> Table:
     shown = [name for name in names if any(cells[method, name].value is not None for method in methods)]
     rows = [(name, *(cell(cells[method, name]) for method in methods)) for name in shown]
     return Table(
-        "Methods on the same instances and seeds", ("metric", *methods), tuple(rows), f"{caption}; (n-): nulls"
+        "Methods on the same instances and seeds",
+        ("metric", *methods),
+        tuple(rows),
+        f"{caption}; (n/n): all alike, (n-): nulls",
     )
 
 
@@ -74,8 +77,9 @@ def cell(row: MetricRow) -> str:
     """Return a value with its interval and its nulls."""
     if row.value is None:
         return "none"
-    has_interval = row.low is not None and row.high is not None and row.low != row.high
-    bounds = f" [{number(row.low)}, {number(row.high)}]" if has_interval else ""
+    bounds = f" ({row.n}/{row.n})" if row.n > 1 else ""
+    if row.low is not None and row.high is not None and row.low != row.high:
+        bounds = f" [{number(row.low)}, {number(row.high)}]"
     return f"{number(row.value)}{bounds}{f' ({row.nulls}-)' if row.nulls else ''}"
 
 
@@ -83,8 +87,14 @@ def plain(comparison: Comparison) -> dict[str, list[dict[str, Any]]]:
     """Return a comparison as plain data."""
     return {
         "rows": [row._asdict() for row in comparison.rows],
-        "paired": [pair._asdict() for pair in comparison.paired],
+        "paired": [pair_row(pair) for pair in comparison.paired],
+        "independence": [count._asdict() for count in comparison.independence],
     }
+
+
+def pair_row(pair: PairedDifference) -> dict[str, Any]:
+    """Return a paired difference as plain data, with whether it is supported."""
+    return {**pair._asdict(), "supported": pair.supported}
 
 
 def write(
@@ -106,7 +116,7 @@ def write(
     (folder / "comparison.md").write_text(
         "".join(f"**{part.title}**\n\n{export.markdown(part.columns, part.rows)}\n{part.caption}\n\n" for part in shown)
         + f"Differences, {shown[0].caption}:\n\n"
-        + "".join(f"- {sentence}\n" for sentence in claims(comparison)),
+        + "".join(f"- {sentence}\n" for sentence in (*claims(comparison), *doubts(comparison))),
         "utf-8",
     )
     tex = "\n".join(export.latex(part.columns, part.rows, f"{part.title}. {part.caption}") for part in shown)

@@ -25,7 +25,7 @@ from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.record import StepDone, read_log
 from teamworld.report.comparison_tables import where
-from teamworld.report.statistics import Interval, Ratio, fitting_interval
+from teamworld.report.statistics import Interval, Ratio, ratio_interval
 from teamworld.report.tables import Table
 
 Competency: TypeAlias = Literal["TD", "AC", "SR", "OS", "RC", "PA", "OP"]
@@ -127,7 +127,6 @@ def competencies(seeds: Iterable[Seed]) -> dict[Competency, Interval | None]:
     return {
         name: _bounded(
             {level: [(value.n, 1.0) for value in own] for level, own in by_level.items() if name in shown_by(level)},
-            shares=True,
         )
         for name in COMPETENCIES
     }
@@ -149,11 +148,11 @@ def mean_competency(seeds: Iterable[Seed]) -> Interval | None:
     for level, own in by_level.items():
         weight = fsum(1.0 / counts[name] for name in shown if name in shown_by(level)) / max(1, len(shown))
         strata[level] = [(value.n * weight, weight) for value in own]
-    return _bounded(strata, shares=all(weight == 1.0 for units in strata.values() for _, weight in units))
+    return _bounded(strata)
 
 
-def _bounded(strata: Mapping[str, Sequence[Ratio]], *, shares: bool) -> Interval | None:
-    interval = fitting_interval(strata, shares=shares)
+def _bounded(strata: Mapping[str, Sequence[Ratio]]) -> Interval | None:
+    interval = ratio_interval(strata)
     return interval and interval._replace(low=max(0.0, interval.low), high=min(1.0, interval.high))
 
 

@@ -117,6 +117,8 @@ def _sample(part: ComparisonRun, measured: episode_metrics.EpisodeMetrics, kept:
         extract=measured.extract,
         setting=setting.name,
         others=json.dumps(others, sort_keys=True),
+        layout=measured.identity.layout,
+        play=measured.identity.play,
         memory=asked.memory or "" if registry.may_learn(cell.method) else "",
     )
 
@@ -177,9 +179,19 @@ def honesty(folder: RunFolder, experiment: ExperimentSpec, cell: RunCell) -> dic
     return {"memory_rate_error": mean(rates), "memory_duration_error": mean(durations)}
 
 
-def main_metrics(rows: Sequence[EpisodeRow]) -> tuple[str, ...]:
-    """Return the metrics that a comparison is made for: ``MAIN``, or the headline of levels that ask for no goals."""
-    return MAIN if asks_for_goals(rows) else tuple(part.metric for part in headline(rows))
+def primary_metrics(rows: Sequence[EpisodeRow], wanted: str | None = None) -> tuple[str, ...]:
+    """Return what a comparison is made for: one metric, so that there is nothing else to correct its differences for.
+
+    Args:
+        rows: What is compared.
+        wanted: Names with commas; None: steps, or on levels that ask for no goals what their results are told in first.
+
+    Raises:
+        UserError: There is no such metric.
+    """
+    if wanted is not None:
+        return metric_names(wanted)
+    return ("steps",) if asks_for_goals(rows) else tuple(part.metric for part in headline(rows)[:1])
 
 
 def metric_names(

@@ -1,4 +1,10 @@
-"""Intervals and tests: bootstrap over independent units, plain and paired, and permutations of signs."""
+"""Intervals and tests over independent units, plain and paired: one procedure, wherever an interval is shown.
+
+The interval of a mean, of a ratio of sums and of a difference of either is made from the jackknife pseudo-values of the
+units (Efron and Tibshirani 1993, chapter 11), which are the values themselves where there is no ratio. Of fewer than 8
+units it is Student's; of more each bound is half way between Student's and that of the studentised bootstrap (chapter
+12), whose distance from the mean is cut at twice Student's. What this covers is printed by ``benchmarks/intervals.py``.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +21,17 @@ from numpy.typing import NDArray
 from teamworld.seeding import generator
 
 _RESAMPLES = 10_000
-#: Exchanges that are drawn where none of the first shows a difference as large: p can be as small as the corrections
-#: for several comparisons ask.
-_MOST = 100_000
+#: Exchanges are drawn until so many show a difference as large, but no more than there are of the second: p can be as
+#: small as the corrections for several comparisons ask, and is no matter of luck.
+_ENOUGH, _MOST = 10, 100_000
+#: The smallest p that is told of drawn exchanges; of that and less only that it is less.
+FLOOR = 1.0 / (1 + _MOST)
 #: Pairs up to which all signs are tried instead of drawn.
 _EXACT = 13
 #: Units below which a bootstrap covers too seldom.
-_FEW = 5
+_FEW = 8
+#: The bootstrap's bounds are at most so many times as far from the mean as Student's.
+_WIDEST = 2.0
 #: Between the resamples of one stratum and the next; has no factor in common with their number.
 _SHIFT = 137
 #: Share of a value below which a difference is that of rounding.
@@ -33,7 +43,7 @@ Ratio: TypeAlias = tuple[float, ...]
 
 
 class Interval(NamedTuple):
-    """A mean with its 95 % bootstrap interval."""
+    """A mean with its 95 % interval."""
 
     mean: float
     low: float
@@ -56,28 +66,28 @@ class Paired(NamedTuple):
     """Pairs."""
 
 
-def mean_interval(values: Sequence[float]) -> Interval | None:
-    """Return the mean of independent values with its 95 % bootstrap interval; None of no value.
+def mean_interval(values: Sequence[float], *, binary: bool = False) -> Interval | None:
+    """Return the mean of independent values with its 95 % interval; None of no value.
 
     One value has no interval: its bounds are the value.
     """
-    return stratified_interval({"": values})
+    return stratified_interval({"": values}, binary=binary)
 
 
-def stratified_interval(strata: Mapping[str, Sequence[float]]) -> Interval | None:
-    """Return the mean of independent values with its interval, resampled within strata; see ``ratio_interval``."""
-    return ratio_interval({name: [(value, 1.0) for value in values] for name, values in strata.items()})
+def stratified_interval(strata: Mapping[str, Sequence[float]], *, binary: bool = False) -> Interval | None:
+    """Return the mean of independent values with its interval; see ``ratio_interval``."""
+    units = {name: [(value, 1.0) for value in values] for name, values in strata.items()}
+    return ratio_interval(units, binary=binary)
 
 
-def ratio_interval(strata: Mapping[str, Sequence[Ratio]]) -> Interval | None:
-    """Return a ratio of sums over independent units with its 95 % bootstrap interval, resampled within strata.
+def ratio_interval(strata: Mapping[str, Sequence[Ratio]], *, binary: bool = False) -> Interval | None:
+    """Return a ratio of sums over independent units with its 95 % interval; strata are taken as they are.
 
-    A percentile interval, widened for few units as Student's distribution is wider than the normal one (the expanded
-    percentile interval of Hesterberg 2015, section 4.3.3): the plain one covers too seldom. Strata of a single unit are
-    resampled together: alone they would show no uncertainty.
+    Strata of a single unit are one stratum: alone they would show no uncertainty.
 
     Args:
         strata: Numerator and denominator of each unit, by stratum, such as the level that it is from.
+        binary: Whether a unit says yes or no. Where all do, each over 1, the interval is Wilson's (1927).
 
     Returns:
         None where the denominators sum to nothing. One unit has no interval: its bounds are its value.
@@ -89,31 +99,80 @@ def ratio_interval(strata: Mapping[str, Sequence[Ratio]]) -> Interval | None:
         return None
     if number == len(parts):
         return Interval(num / den, num / den, num / den, number)
-    sums = _sums(parts)
-    values = sums[0, sums[1] != 0.0] / sums[1, sums[1] != 0.0]
-    return Interval(_same(num / den), *_bounds(values, number, len(parts)), number)
+    mean = _same(num / den)
+    units = np.concatenate(parts, axis=1)
+    if binary and (units[1] == 1.0).all() and np.isin(units[0], (0.0, 1.0)).all():
+        return Interval(mean, *_wilson(mean, number), number)
+    return Interval(mean, *_around(num / den, _pseudo_values(units), _sizes(parts)), number)
 
 
-def fitting_interval(strata: Mapping[str, Sequence[Ratio]], *, shares: bool) -> Interval | None:
-    """Return the interval that covers best for such units.
+def _pseudo_values(units: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what each of (2, n) units adds to their ratio, or each of (4, n) pairs to the difference of two ratios."""
+    number, totals = units.shape[1], units.sum(axis=1, keepdims=True)
+    whole, rest = _statistic(totals), totals - units
+    alone = (rest[1::2] == 0.0).any(axis=0)  # nothing would be left to divide by: linearised
+    rest[1::2, alone] = 1.0
+    values = number * whole - (number - 1) * _statistic(rest)
+    for at in np.flatnonzero(alone):
+        change = sum(
+            sign
+            * (units[row, at] - totals[row, 0] / totals[row + 1, 0] * units[row + 1, at])
+            * number
+            / totals[row + 1, 0]
+            for row, sign in zip(range(0, len(units), 2), (1.0, -1.0), strict=False)
+        )
+        values[at] = whole[0] + change
+    return np.asarray(values)
 
-    The bootstrap's; Student's of fewer than 5 units; Wilson's (1927) of shares that are all 0 or 1, over all strata: a
-    bootstrap of ten successes would be sure of the eleventh.
+
+def _statistic(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the ratio of (2, n) sums, or the difference of the two of (4, n)."""
+    return np.asarray(sums[0] / sums[1] - (sums[2] / sums[3] if len(sums) > 2 else 0.0))
+
+
+def _sizes(parts: Sequence[NDArray[np.float64]]) -> tuple[int, ...]:
+    return tuple(part.shape[1] for part in parts)
+
+
+def _around(center: float, values: NDArray[np.float64], sizes: Sequence[int]) -> tuple[float, float]:
+    """Return the interval round a statistic.
 
     Args:
-        strata: As for ``ratio_interval``.
-        shares: Whether each unit is a share from 0 to 1 of its own, over 1.
+        center: The statistic.
+        values: Pseudo-values of the units, stratum by stratum.
+        sizes: Units of each stratum.
     """
-    interval = ratio_interval(strata)
-    units = np.concatenate([*_parts(strata), np.empty((2, 0))], axis=1)
-    if interval is None or interval.n < 2:
-        return interval
-    if shares and np.isin(units[0], (0.0, 1.0)).all():
-        return Interval(interval.mean, *_wilson(interval.mean, interval.n), interval.n)
-    if interval.n < _FEW:
-        residuals = (units[0] - interval.mean * units[1]) / units[1].mean()
-        return Interval(interval.mean, *_around(interval.mean, residuals), interval.n)
-    return interval
+    number, free = len(values), len(values) - len(sizes)
+    strata = np.split(values, np.cumsum(sizes)[:-1])
+    error = math.sqrt(fsum(len(part) * float(part.var(ddof=1)) for part in strata)) / number
+    below = above = abs(_student(0.025, free)) * error
+    if number >= _FEW and error > _NOISE * max(1.0, float(np.abs(values).max())):
+        reach = _studentised(strata, number)
+        below, above = (
+            (side + min(max(far * error, 0.0), _WIDEST * side)) / 2
+            for side, far in ((below, reach[1]), (above, -reach[0]))
+        )
+    elif error <= _NOISE * max(1.0, float(np.abs(values).max())):
+        below = above = 0.0
+    return _same(center - below), _same(center + above)
+
+
+def _studentised(strata: Sequence[NDArray[np.float64]], number: int) -> tuple[float, float]:
+    """Return the 2.5 % and the 97.5 % quantile of (resampled mean - mean) / its standard error."""
+    sums, errors = np.zeros(_RESAMPLES), np.zeros(_RESAMPLES)
+    for at, part in enumerate(strata):
+        size, counts = len(part), _resampled(len(part))
+        centred = part - part.mean()
+        first, second = centred @ counts, centred**2 @ counts
+        # Strata of a size share their draws, shifted: each resample takes other ones of every stratum.
+        sums += np.roll(first, _SHIFT * at)
+        errors += np.roll(np.maximum(second - first**2 / size, 0.0) * size / (size - 1), _SHIFT * at)
+    scale = np.sqrt(errors)
+    known = scale > _NOISE * float(scale.max())
+    far = np.where(sums == 0.0, 0.0, np.copysign(np.inf, sums))
+    ratios = np.where(known, sums / np.where(known, scale, 1.0), far)
+    low, high = np.quantile(ratios, (0.025, 0.975), method="nearest")
+    return float(low), float(high)
 
 
 def _parts(strata: Mapping[str, Sequence[Ratio]]) -> list[NDArray[np.float64]]:
@@ -126,36 +185,12 @@ def _parts(strata: Mapping[str, Sequence[Ratio]]) -> list[NDArray[np.float64]]:
     return several + ([np.concatenate(alone, axis=1)] if alone else [])
 
 
-def _sums(parts: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Return the sums of (rows, units) over resamples of the units of each part: (rows, resamples)."""
-    sums = np.zeros((parts[0].shape[0], _RESAMPLES))
-    for stratum, part in enumerate(parts):
-        # Strata of a size share their draws, shifted: each resample takes other ones of every stratum.
-        sums += np.roll(part @ _resampled(part.shape[1]), _SHIFT * stratum, axis=1)
-    return sums
-
-
-def _bounds(values: NDArray[np.float64], number: int, parts: int) -> tuple[float, float]:
-    """Return the expanded percentile interval of resampled values."""
-    free = number - parts
-    tail = 100.0 * _NORMAL.cdf(math.sqrt(number / free) * _student(0.025, free))
-    low, high = np.percentile(values, (tail, 100.0 - tail))
-    return _same(low), _same(high)
-
-
 def _wilson(value: float, number: int) -> tuple[float, float]:
     z = _NORMAL.inv_cdf(0.975)
     middle = (value + z * z / (2 * number)) / (1 + z * z / number)
     half = z / (1 + z * z / number) * math.sqrt(value * (1 - value) / number + z * z / (4 * number * number))
     low, high = (0.0 if value == 0.0 else middle - half), (1.0 if value == 1.0 else middle + half)
     return _same(max(0.0, low)), _same(min(1.0, high))  # exact at the ends, where rounding leaves crumbs
-
-
-def _around(value: float, residuals: NDArray[np.float64]) -> tuple[float, float]:
-    """Return Student's interval round a mean or, linearised, round a ratio of sums."""
-    free = len(residuals) - 1
-    half = abs(_student(0.025, free)) * math.sqrt(float((residuals**2).sum()) / free / len(residuals))
-    return _same(value - half), _same(value + half)
 
 
 @lru_cache(maxsize=8)
@@ -201,18 +236,18 @@ def paired_interval(first: Sequence[float], second: Sequence[float]) -> Interval
 
 
 def paired(
-    first: Sequence[Ratio], second: Sequence[Ratio], strata: Sequence[str] | None = None, *, shares: bool = False
+    first: Sequence[Ratio], second: Sequence[Ratio], strata: Sequence[str] | None = None, *, binary: bool = False
 ) -> Paired | None:
     """Compare pairs: the ratio of sums of the one minus that of the other, its interval, and a permutation test.
 
-    The test exchanges the two of each pair; of means it permutes the signs of the differences. Of shares that are all 0
-    or 1 the interval is that of Agresti and Min (2005) for matched pairs, of fewer than 5 pairs Student's.
+    The test exchanges the two of each pair; of means it permutes the signs of the differences. Where both of every pair
+    say yes or no the interval is that of Agresti and Min (2005) for matched pairs.
 
     Args:
         first: Numerator and denominator on some instances and seeds; (value, 1) of values that are averaged.
         second: Those of the other on the same, in the same order.
         strata: What each pair is from, such as its level; all from one if None.
-        shares: Whether each value is a share from 0 to 1, over 1.
+        binary: As for ``ratio_interval``.
 
     Returns:
         None where there is no pair, or the denominators of one sum to nothing.
@@ -235,7 +270,7 @@ def paired(
     seen = float(_ratio_difference(totals[:, None])[0])
     scale = max(abs(totals[0] / totals[1]), abs(totals[2] / totals[3]))
     difference = _same(seen) if abs(seen) > _NOISE * scale else 0.0
-    low, high = _pair_bounds(parts, difference, shares=shares)
+    low, high = _pair_bounds(parts, difference, binary=binary)
     each = _ratio_difference(units[:, (units[1] != 0.0) & (units[3] != 0.0)])
     spread = float(each.std(ddof=1)) if len(each) > 1 else 0.0
     effect = _same(float(each.mean()) / spread) if spread > _NOISE * scale else None
@@ -255,21 +290,13 @@ def _ratio_difference(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(sums[0] / sums[1] - sums[2] / sums[3])
 
 
-def _pair_bounds(parts: Sequence[NDArray[np.float64]], difference: float, *, shares: bool) -> tuple[float, float]:
+def _pair_bounds(parts: Sequence[NDArray[np.float64]], difference: float, *, binary: bool) -> tuple[float, float]:
     units = np.concatenate(parts, axis=1)
-    number = units.shape[1]
-    if number < 2:
+    if units.shape[1] == len(parts):
         return difference, difference
-    if shares and np.isin(units[[0, 2]], (0.0, 1.0)).all():
+    if binary and (units[[1, 3]] == 1.0).all() and np.isin(units[[0, 2]], (0.0, 1.0)).all():
         return _matched(units[0] - units[2])
-    if number < _FEW:
-        a, b = units[0].sum() / units[1].sum(), units[2].sum() / units[3].sum()
-        residuals = (units[0] - a * units[1]) / units[1].mean() - (units[2] - b * units[3]) / units[3].mean()
-        return _around(difference, residuals)
-    values = _ratio_difference(_sums(parts))
-    low, high = _bounds(values, number, len(parts))
-    noise = _NOISE * max(1.0, float(np.abs(values).max(initial=0.0)))
-    return (low if abs(low) > noise else 0.0), (high if abs(high) > noise else 0.0)
+    return _around(difference, _pseudo_values(units), _sizes(parts))
 
 
 def _matched(differences: NDArray[np.float64]) -> tuple[float, float]:
@@ -284,8 +311,8 @@ def _matched(differences: NDArray[np.float64]) -> tuple[float, float]:
 def exchanged(units: NDArray[np.float64], noise: float = 0.0) -> float:
     """Return how likely a difference at least as large is if it is chance which of a pair is the one.
 
-    All exchanges are tried of few pairs; of more, 10,000 are drawn, and 100,000 where none of these shows as much; the
-    given order counts as one of them. An exchange that leaves a side without a denominator counts as showing as much.
+    All exchanges are tried of few pairs. Of more, 10,000 at a time are drawn until 10 show as much, at most 100,000, of
+    which the given order is one. An exchange that leaves a side without a denominator counts as showing as much.
 
     Args:
         units: (4, pairs): numerator and denominator of the one, then of the other.
@@ -302,7 +329,7 @@ def exchanged(units: NDArray[np.float64], noise: float = 0.0) -> float:
     if number <= _EXACT:
         return float(further(_every_swap(number)) / 2**number)
     further_count, drawn = further(_drawn_swaps(number, 0)), _RESAMPLES
-    while not further_count and drawn < _MOST:
+    while further_count < _ENOUGH and drawn < _MOST:
         further_count += further(_drawn_swaps(number, drawn))
         drawn += _RESAMPLES
     return (1 + further_count) / (1 + drawn)
@@ -310,7 +337,7 @@ def exchanged(units: NDArray[np.float64], noise: float = 0.0) -> float:
 
 def least(pairs: int) -> float:
     """Return the smallest p that so many pairs can have: all differ in one direction."""
-    return 2.0 / 2.0**pairs if pairs <= _EXACT else 1.0 / (1 + _MOST)
+    return 2.0 / 2.0**pairs if pairs <= _EXACT else FLOOR
 
 
 @lru_cache(maxsize=16)

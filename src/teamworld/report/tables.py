@@ -149,7 +149,7 @@ def by_method(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> Table:
             (
                 method,
                 str(len(own)),
-                *(_number(over_seeds(own, name), _digits(name)) for name in outcome),
+                *(_number(over_seeds(own, name, experiment.step_limit), _digits(name)) for name in outcome),
                 _share([summary.attempts for summary in summaries]),
                 _share([summary.plans for summary in summaries]),
                 _number(over_seeds(own, "messages"), 1, bounds=False),
@@ -157,7 +157,7 @@ def by_method(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> Table:
             )
         )
     several = len(experiment.seeds) > 1
-    over = f"[95 % bootstrap interval over {len(experiment.seeds)} seeds]" if several else "one seed, no interval"
+    over = f"[95 % interval over {len(experiment.seeds)} seeds]" if several else "one seed, no interval"
     said = [f"mean of episodes, {over}", f"at most {experiment.step_limit:,} steps"]
     said += [text for text in (describe_headline(rows),) if text]
     said += ["shares as successes of all", describe_reasoner_and_talk(experiment)]
@@ -222,23 +222,40 @@ def _value(row: EpisodeRow, metric: str) -> Value:
     return only(None if value is None else float(value))
 
 
-def over_seeds(rows: Sequence[EpisodeRow], metric: str) -> Interval | None:
-    """Pool the episodes of each seed first: episodes of one seed are not independent."""
+def over_seeds(rows: Sequence[EpisodeRow], metric: str, step_limit: int | None = None) -> Interval | None:
+    """Pool the episodes of each seed first: episodes of one seed are not independent.
+
+    Args:
+        rows: Of one method.
+        metric: What is pooled.
+        step_limit: Of the episodes: no interval of steps reaches beyond.
+    """
     by_seed: dict[int, list[Value]] = {}
     for row in rows:
         by_seed.setdefault(row.seed, []).append(_value(row, metric))
-    pooled = [pool(metrics()[metric], values) for values in by_seed.values()]
-    if metrics()[metric].pooling == "micro":
-        return ratio_interval({"": [(unit.num or 0.0, unit.den) for unit in pooled if unit.den]})
-    return mean_interval([unit.value for unit in pooled if unit.value is not None])
+    definition = metrics()[metric]
+    pooled = [pool(definition, values) for values in by_seed.values()]
+    if definition.pooling == "micro":
+        interval = ratio_interval({"": [(unit.num or 0.0, unit.den) for unit in pooled if unit.den]})
+    else:
+        values = [unit.value for unit in pooled if unit.value is not None]
+        interval = mean_interval(values, binary=definition.is_binary)
+    if interval is None:
+        return None
+    low, high = definition.within(interval.low, interval.high)
+    if definition.unit == "steps" and step_limit is not None:
+        high = min(high, float(step_limit))
+    return interval._replace(low=low, high=high)
 
 
 def interval_text(interval: Interval | None, text: Callable[[float], str], *, bounds: bool = True) -> str:
-    """Return a mean with its interval where there is more than one value; ``none`` without a value."""
+    """Return a mean with its interval, or how many values are all alike; ``none`` without a value."""
     if interval is None:
         return "none"
     mean, low, high = map(text, interval[:3])
-    return f"{mean} [{low}, {high}]" if bounds and interval.n > 1 else mean
+    if not bounds or interval.n < 2:
+        return mean
+    return f"{mean} ({interval.n}/{interval.n})" if interval.low == interval.high else f"{mean} [{low}, {high}]"
 
 
 def _number(interval: Interval | None, digits: int, *, bounds: bool = True) -> str:

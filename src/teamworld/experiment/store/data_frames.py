@@ -53,13 +53,16 @@ class Frames:
 
     @cached_property
     def episodes(self) -> DataFrame:
-        """One row an episode: where and with what it was run, its seconds, and all metrics by name; null where null."""
+        """One row an episode: where and with what it was run, its seconds, and all metrics by name; null where null.
+
+        Episodes with the same ``layout`` took place in the same; those with the same ``play`` are copies.
+        """
         rows = []
-        for run, (cell, row, values, _) in of_runs(self._runs):
+        for run, (cell, row, values, _, identity) in of_runs(self._runs):
             numbers = {name: value.value for name, value in values.items()}
-            rows.append(_place(*run, cell, row.episode) | {"seconds": row.seconds} | numbers)
+            rows.append(_place(*run, cell, row.episode) | identity._asdict() | {"seconds": row.seconds} | numbers)
         measured = [name for name, metric in metrics().items() if metric.basis == "log"]
-        return _frame(rows, {"seconds": float, **dict.fromkeys(measured, float)})
+        return _frame(rows, {"layout": str, "play": str, "seconds": float, **dict.fromkeys(measured, float)})
 
     @cached_property
     def calls(self) -> DataFrame:

@@ -11,7 +11,7 @@ from teamworld.metrics.summary import Summary
 from teamworld.papers.reproduction import Check, interval_verdict, load_yaml, paired_difference
 from teamworld.record import Event, StepDone
 from teamworld.report.competence import IDLE
-from teamworld.report.statistics import Interval, Paired, fitting_interval
+from teamworld.report.statistics import Interval, Paired, mean_interval, ratio_interval
 from teamworld.worlds.wildfire.physics import BUILDING_COST, CIVILIAN_COST, FIREFIGHTER_COST
 
 SCRIPTED: Final = "greedy"
@@ -124,15 +124,14 @@ class LevelScores(NamedTuple):
     def spread(self, method: str, name: str) -> Spread:
         """Return the mean of a value over seeds, its 95 % interval and standard deviation.
 
-        The interval of a score ends at the best one. Where that is not 0, the interval is that of shares of it, so that
-        ten times the maximum is not sure of the eleventh.
+        The interval of a score ends at the best one.
 
         Raises:
             ValueError: The method has no episode.
         """
         numbers = [getattr(score, name) for score in self.of(method)]
         unit = self.best or 1.0
-        interval = fitting_interval({"": [(number / unit, 1.0) for number in numbers]}, shares=bool(self.best))
+        interval = mean_interval([number / unit for number in numbers])
         if interval is None:
             raise ValueError("no seed has no mean")
         is_count = name in ("destroyed", "cut", "lost")  # from 0 up, where a score is from the best down
@@ -170,10 +169,10 @@ class LevelScores(NamedTuple):
         """
         own = self.of(method)
         if self.best:
-            return fitting_interval({"": [(score.reference / self.best, 1.0) for score in own]}, shares=True)
+            return mean_interval([score.reference / self.best for score in own])
         idle = {score.seed: score.reference for score in self.of(IDLE)}
         units = [(score.reference - idle[score.seed], 0.0 - idle[score.seed]) for score in own if score.seed in idle]
-        return fitting_interval({"": units}, shares=False)
+        return ratio_interval({"": units})
 
     def published_share(self, method: str) -> float | None:
         """Return the same of the published means; None where nothing is published."""

@@ -27,7 +27,8 @@ def report_progress(me: DialogueKnowledge) -> str | None:
         f"You hold {_join(map(plain, held))}." if held else "Your hands are empty.",
     ]
     if isinstance(here, Entity):
-        lines.append(f"You are in {plain(here)}, where you found {_join(contents.get(here, ()))}.")
+        in_sight = _join(contents.get(here, ()))
+        lines.append(f"You are in {plain(here)}{_tell_share(me, here)}, where you found {in_sight}.")
     lines += [_report_teammate(me, teammate) for teammate in me.teammates]
     lines += [_report_room(me, room, contents.get(room, [])) for room in rooms if room != here]
     return " ".join(lines)
@@ -66,7 +67,14 @@ def _report_room(me: DialogueKnowledge, room: Entity, contents: list[str]) -> st
     state = f"{name} is {'explored in part only' if own == words.seen_in_part else 'unexplored'}"
     if me.known.value(room, words.search) == words.seen:
         state = f"{name} is explored, as a teammate said"
+    state += _tell_share(me, room)
     return f"{state}; you know of {_join(contents)} there." if contents else f"{state}."
+
+
+def _tell_share(me: DialogueKnowledge, room: Entity) -> str:
+    """Return how much of a room was seen, where a map tells that."""
+    shares = (me.known.value(room, predicate) for predicate in sorted(me.words.mapped))
+    return next((f", {share} % seen" for share in shares if isinstance(share, int)), "")
 
 
 def _list_contents(me: DialogueKnowledge) -> Mapping[Entity, list[str]]:

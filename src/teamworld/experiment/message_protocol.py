@@ -44,6 +44,7 @@ def rule(
     talk: MessageProtocol,
     options: Mapping[str, Any],
     of_methods: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+    of_world: Mapping[str, Any] = MappingProxyType({}),
 ) -> MessageRule:
     """Return the rule that a method's messages follow.
 
@@ -52,12 +53,15 @@ def rule(
         talk: The protocol.
         options: Options of the messages.
         of_methods: Options of methods, by label: a method's own rule may depend on them.
+        of_world: What the world sets in the place of a method's own price, where a method's messages are paid for.
 
     Raises:
         UserError: An option does not exist or does not fit.
     """
     method = methods.method_class(label)
     own = dict(method.native_talk(methods.resolve(label, of_methods))) if talk == "native" and method.talk else {}
+    if own.get("paid_by", "nobody") != "nobody":
+        own |= of_world
     try:
         return MessageRule.model_validate({**own, **read_none(MessageRule, options)})
     except ValidationError as error:

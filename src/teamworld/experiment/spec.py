@@ -268,7 +268,8 @@ class ExperimentSpec(BaseModel):
         """Return the rule for the messages of a method; raises ``UserError``."""
         from teamworld.experiment import message_protocol
 
-        return message_protocol.rule(method, self.protocol, self.options.get("messages", {}), self.options)
+        price = worlds.talk_price(self.world)
+        return message_protocol.rule(method, self.protocol, self.options.get("messages", {}), self.options, price)
 
     def overrides(self) -> Overrides:
         """Return the changes of sampling, in order."""

@@ -176,3 +176,11 @@ def finder(world: str) -> FailureFinder | None:
 def style(world: str) -> Mapping[str, Any]:
     """Return what the replay's drawing of a world reads; nothing if the world offers none, or is not there."""
     return cast("Mapping[str, Any]", getattr(module(world), "STYLE", {})) if is_there(world) else {}
+
+
+def talk_price(world: str) -> Mapping[str, Any]:
+    """Return fields of the message rule that a world sets where talk is paid for, as ``TALK`` of its module says.
+
+    Nothing if the world sets none, or is not there.
+    """
+    return cast("Mapping[str, Any]", getattr(module(world), "TALK", {})) if is_there(world) else {}

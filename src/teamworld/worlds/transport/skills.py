@@ -54,6 +54,8 @@ SEARCH_STEPS, MOST_STEPS = 80, 300
 STUCK_STEPS, STUCK_SPAN = 60, 0.5
 #: Frames of waiting, at most: as long as a move forward.
 PULSE: Final = 10
+#: A message takes a frame for every so many characters begun, and has at most so many (``tdw_gym.py``, action 6).
+CHARACTERS_PER_FRAME, LONGEST_MESSAGE = 500, 1000
 #: Why an action failed, and what that means of a thing.
 EXPLANATIONS: Final[Mapping[str, str]] = {
     "gone": "{thing} is not where it was",

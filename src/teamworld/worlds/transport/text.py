@@ -15,7 +15,16 @@ from teamworld.worlds.transport.goals import Wanted, Wants
 from teamworld.worlds.transport.observe import BED, Known
 from teamworld.worlds.transport.physics import BED_RANGE, DROP_FRAMES, GRASP_RANGE, TURN, TURN_FRAMES
 from teamworld.worlds.transport.sight import FARTHEST, Eyes
-from teamworld.worlds.transport.skills import BED_NEAR, FETCH_NEAR, MIDDLE_NEAR, PULSE, SEARCH_STEPS, TURNS
+from teamworld.worlds.transport.skills import (
+    BED_NEAR,
+    CHARACTERS_PER_FRAME,
+    FETCH_NEAR,
+    LONGEST_MESSAGE,
+    MIDDLE_NEAR,
+    PULSE,
+    SEARCH_STEPS,
+    TURNS,
+)
 from teamworld.worlds.transport.state import CAPACITY, Rules
 from teamworld.worlds.transport.walking_times import FRAMES_PER_METRE, FRAMES_PER_WALK, GRASP_FRAMES
 
@@ -55,7 +64,11 @@ def tell_rules(wants: Wants, rules: Rules, eyes: Eyes, beliefs: TransportBeliefs
         _tell_sight(eyes, team),
     ]
     if team:
-        parts.append("Agents are in one another's way, so doors can be blocked. The one who grasps first has a thing.")
+        parts.append(
+            "Agents are in one another's way, so doors can be blocked. The one who grasps first has a thing. Where "
+            f"messages take time, it is a step for every {CHARACTERS_PER_FRAME} characters begun; the longest has "
+            f"{LONGEST_MESSAGE:,}."
+        )
     return "\n".join((" ".join(parts), _tell_ways(wants), *_tell_places(wants, beliefs)))
 
 

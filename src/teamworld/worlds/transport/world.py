@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -36,12 +37,22 @@ from teamworld.worlds.transport.official import fingerprint
 from teamworld.worlds.transport.rasters import build_rasters
 from teamworld.worlds.transport.scene import Instance, Item
 from teamworld.worlds.transport.sight import Eyes, Moment
-from teamworld.worlds.transport.skills import EXPLANATIONS, PULSE, TransportSkill
+from teamworld.worlds.transport.skills import (
+    CHARACTERS_PER_FRAME,
+    EXPLANATIONS,
+    LONGEST_MESSAGE,
+    PULSE,
+    TransportSkill,
+)
 from teamworld.worlds.transport.state import FRAMES, NOBODY, NONE, NOTHING, PRIMITIVES, TEAM, Flags, Rules
 from teamworld.worlds.transport.text import tell_rules, tell_task
 
 SUMMARY = "find things in a house and bring them to the bed, in hands and containers (the TDW-MAT benchmark)"
 STYLE = drawing_data.STYLE
+#: What a message costs where messages are paid for, in the place of a method's own price.
+TALK: Mapping[str, int] = MappingProxyType(
+    {"ticks": 0, "chars_per_tick": CHARACTERS_PER_FRAME, "maximum": LONGEST_MESSAGE}
+)
 
 
 class TransportOptions(BaseModel):

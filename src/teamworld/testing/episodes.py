@@ -207,7 +207,7 @@ def play(
     complaints: list[str] = []
     resolved = methods.resolve(label, options).model_dump(mode="json")
     reasoner = make_reasoner(streams)
-    price = worlds.talk_price(scenario.world) if world is None else {}
+    price = worlds.talk_price(scenario.world)
     rule = scenario.rule or message_protocol.rule(label, "native", {}, options, price)
     with tempfile.TemporaryDirectory() as folder, LogWriter(Path(folder) / "log.jsonl.zst") as log:
         episode = Episode(

@@ -28,7 +28,7 @@ REFUSED = {
     "wildfire --method greedy": "drwell or zero_shot",
     "wildfire --talk loud": "native or equal",
     "wildfire --seeds 0": "1 to 1000",
-    "wildfire --reasoner rules": "and 'reproduce cwah': leave it out for wildfire",
+    "wildfire --reasoner rules": "'reproduce cwah' and 'reproduce tdwmat': leave it out for wildfire",
     "wildfire --latency 1": "belongs to 'reproduce drwell'",
     "cwah": "needs --data PATH",
     "cwah --data nowhere": "--data nowhere: there is no such folder or file",

@@ -15,7 +15,7 @@ from teamworld.papers.drwell.figures import Strip
 from teamworld.papers.reproduction import load_yaml
 
 
-@pytest.mark.parametrize("paper", ["drwell", "cube", "wildfire", "cwah"])
+@pytest.mark.parametrize("paper", ["drwell", "cube", "wildfire", "cwah", "tdwmat"])
 def test_every_table_names_its_source(paper: str) -> None:
     tables = [table for table in load_yaml(paper, "published").values() if isinstance(table, dict) and 0 not in table]
     assert tables

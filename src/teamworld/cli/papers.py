@@ -26,7 +26,7 @@ def reproduce(
     """Make a paper's figures from own runs, beside the published values, with a page that says what holds.
 
     The same command on the same folder goes on where it stopped and draws again (needs the extras: plots,
-    for cube also rl; cwah draws where plots is there).
+    for cube also rl; cwah and tdwmat draw where plots is there).
 
     Parameters
     ----------
@@ -35,6 +35,7 @@ def reproduce(
         cube: baselines, cost of a step and of a macro-action; its times are measured on this machine.
         wildfire: final scores of seven methods on the 17 presets, competency scores and a checklist.
         cwah: steps and messages of planners and methods on the ten household episodes, which --data names.
+        tdwmat: transport rates and messages of planners and methods on the 24 transport episodes, which --data names.
     out:
         Folder of the page, the figures and the runs. [default: runs/reproduce-PAPER]
     json:

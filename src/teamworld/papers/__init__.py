@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from teamworld.papers.reproduction import Reproduction
     from teamworld.reasoning.human import Terminal
 
-PaperName: TypeAlias = Literal["drwell", "cube", "wildfire", "cwah"]
+PaperName: TypeAlias = Literal["drwell", "cube", "wildfire", "cwah", "tdwmat"]
 #: Called after every episode and measurement with what it was.
 Progress: TypeAlias = Callable[[str], None]
 #: The first seed of every reproduction: the published default of DR. WELL, and the seed of CUBE's published layouts.
@@ -32,18 +32,20 @@ class PaperOptions:
     """Options of a reproduction; None stands for the paper's default.
 
     Args:
-        seeds: Number of seeds, counting up from 42. [default: drwell 10, cube 3, wildfire 10, cwah 5]
-        reasoner: drwell and cwah: the reasoner, see: teamworld run --help. [default: rules]
+        seeds: Number of seeds, counting up from 42. [default: drwell 10, cube 3, wildfire 10, cwah 5,
+            tdwmat 1]
+        reasoner: drwell, cwah and tdwmat: the reasoner, see: teamworld run --help. [default: rules]
         latency: drwell only: assumed seconds of a call. [default: 0.7, published for gpt-4o]
         step_time: drwell only: assumed seconds of a step. [default: 0.047, the published heuristic's]
         level: wildfire only: some of the 17 presets (see: teamworld levels wildfire), in the published edition; for
             another one NAME@2025 or NAME@2026. [default: all]
-        method: wildfire: methods to run beside the paper's: drwell, zero_shot; cwah: the rows of the table, by
-            method. [default: wildfire neither, cwah all]
+        method: wildfire: methods to run beside the paper's: drwell, zero_shot; cwah and tdwmat: the rows of the table,
+            by method. [default: wildfire neither, cwah and tdwmat all]
         references: wildfire only: the levels on which only the reference teams play: doing nothing, scripted, random.
             [default: none]
         talk: wildfire only: native or equal, see: teamworld run --help. [default: native]
-        data: cwah only: folder, or pickle, of the official test set, which is not part of this package.
+        data: cwah: folder, or pickle, of the official test set; tdwmat: folder of the published sets. They are not part
+            of this package.
         episodes: cwah only: official, or episodes of our own generator: dev:NUMBER (to tune on), test:NUMBER (to
             report), or a range such as dev:100-149. [default: official]
         cap: cwah only: most messages of an agent in an episode, in all teams. [default: no bound]
@@ -66,14 +68,14 @@ class PaperOptions:
 
 #: The papers that an option belongs to, where it is not for all.
 _OWNERS: dict[str, tuple[PaperName, ...]] = {
-    "reasoner": ("drwell", "cwah"),
+    "reasoner": ("drwell", "cwah", "tdwmat"),
     "latency": ("drwell",),
     "step_time": ("drwell",),
     "level": ("wildfire",),
-    "method": ("wildfire", "cwah"),
+    "method": ("wildfire", "cwah", "tdwmat"),
     "references": ("wildfire",),
     "talk": ("wildfire",),
-    "data": ("cwah",),
+    "data": ("cwah", "tdwmat"),
     "episodes": ("cwah",),
     "cap": ("cwah",),
 }

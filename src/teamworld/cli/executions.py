@@ -78,6 +78,8 @@ def execute(experiment: ExperimentSpec, out: Path | None, options: RunOptions, *
         return
     for table in tables.of_run(rows, folder.experiment()):
         print_table(table)
+    if note := tables.describe_code(folder.codes()):
+        print(note)
     if (bill := next(bills.of_run(folder, Prices.load(options.prices)), None)) is not None:
         print_table(bill)
     if figures:

@@ -75,6 +75,7 @@ def report(
     if failures:
         _report_failures(RunFolder(folder), episode, everything=all, as_json=json)
         return 0
+    notes: list[str] = []
     if competence:
         shown = [competences.of_folder(folder)]
     else:
@@ -87,11 +88,14 @@ def report(
                 own = tables.of_run([row for _, row in run_folder.finished(experiment)], experiment)
             name = f"{path.relative_to(folder).as_posix()}: " if grid.kind_of(folder) is not None else ""
             shown += [replace(table, title=f"{name}{table.title}") for table in own]
+            notes += [f"{name}{note}"] if (note := tables.describe_code(run_folder.codes())) else []
     if json:
         dump({"run": str(folder), "tables": [table.plain() for table in shown]})
     else:
         for table in shown:
             print_table(table)
+        for note in notes:
+            print(note)
         if not shown:
             asked = ", ".join(dict.fromkeys(tables.describe_reasoner(experiment) for _, experiment in runs))
             print(f"{folder} asked no language model: {asked}")

@@ -33,6 +33,7 @@ class RunOptions:
         jobs: Episodes at the same time, where language models answer.
         timeout: Seconds to wait for one answer.
         patience: Seconds to wait for a server that answers no more, before the run stops.
+        accept_changes: Go on with a run though the code that plays it has changed since it began; the run says so.
 
     Raises:
         UserError: A number is out of its range.
@@ -48,6 +49,7 @@ class RunOptions:
     jobs: int = 64
     timeout: float = 180.0
     patience: float = 300.0
+    accept_changes: bool = False
 
     def __post_init__(self) -> None:
         """Check the numbers."""

@@ -22,6 +22,7 @@ import msgspec
 from teamworld.episode.loop import Episode, Setting
 from teamworld.errors import UserError
 from teamworld.experiment import process_pool, warm_start
+from teamworld.experiment.code_identity import code_of
 from teamworld.experiment.reasoner_factory import ReasonerFactory, RunMonitor, live, prepare
 from teamworld.experiment.replay_reasoner import from_record, recall
 from teamworld.experiment.run_options import RunOptions
@@ -84,6 +85,9 @@ def run(
     is_finished = len(folder.finished(experiment)) == experiment.episode_count
     if not is_finished:
         _check_world(experiment, folder)
+    code = None if is_finished else code_of(experiment)
+    if code is not None:
+        folder.check_code(code, accepted=running.accept_changes)
     asks = source is None and not is_finished
     plan = prepare(experiment, running, watch) if asks else None
     templates = [question.template for question in methods.kinds(experiment.methods).values()]
@@ -98,7 +102,7 @@ def run(
         if brought and not folder.experiment_file.exists():
             warm_start.bring(folder, brought)
         table = None if plan is None or not plan.endpoints else plan.prices.table()
-        folder.claim(experiment, table, [template for template in templates if ":" in template])
+        folder.claim(experiment, table, [template for template in templates if ":" in template], code)
         nobody = source is None and (plan is None or not (plan.endpoints or plan.people))
         processes = process_pool.many(experiment.episode_count, _WORTH, running.processes) if nobody else 1
         if processes > 1 and not has_local_plugins(experiment):

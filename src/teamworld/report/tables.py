@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _COMMON: Final = ("completion", "steps")
 #: Headings that are not the metric's name in words.
 _HEADINGS: Final = {"success": "solved"}
+#: What stands behind a number that ends so.
+_ORDINALS: Final = {1: "st", 2: "nd", 3: "rd"}
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,19 @@ class Table:
 def of_run(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> list[Table]:
     """Return the tables of a run: episodes in a row, then each method over all of them."""
     return [by_episode(rows, experiment), by_method(rows, experiment)]
+
+
+def describe_code(codes: Sequence[Mapping[str, Any]]) -> str:
+    """Return a line on a run that other code went on with; nothing of one that one code has played.
+
+    Args:
+        codes: As ``RunFolder.codes`` returns them.
+    """
+    later = [code["from"] + 1 for code in codes[1:]]
+    if not later:
+        return ""
+    ordinals = ", ".join(f"{n}{_ORDINALS.get(n % 10, 'th') if n % 100 not in (11, 12, 13) else 'th'}" for n in later)
+    return f"this run was played by changed code from its {ordinals} episode on (code in experiment.yaml)"
 
 
 def describe_reasoner(experiment: ExperimentSpec) -> str:

@@ -133,6 +133,33 @@ class RunFolder:
                     " with another --out"
                 )
 
+    def codes(self) -> tuple[dict[str, Any], ...]:
+        """Return the digests of the code that played the run, in the order of their use.
+
+        Under ``from`` stands how many episodes were finished when one took over. Empty for runs of before they were
+        kept.
+        """
+        return tuple(self._data().get("code") or ())
+
+    def check_code(self, code: Mapping[str, str], *, accepted: bool) -> None:
+        """See that the code that is to play on is the one that played last.
+
+        Args:
+            code: Digests by name, see ``code_identity``.
+            accepted: Whether the user said that it may differ.
+
+        Raises:
+            UserError: It is not, and the user did not.
+        """
+        held = self.codes() if self.is_begun else ()
+        if not held or accepted:
+            return
+        if changed := _changed(held[-1], code):
+            raise UserError(
+                f"the code of {', '.join(changed)} has changed since the run in {self.path} began: go back to it, add "
+                "--accept-changes to go on with what is there now, or start anew with another --out"
+            )
+
     def price_tables(self) -> tuple[str, ...]:
         """Return where the prices of its calls come from, in the order of their use; empty where none was made."""
         return tuple(self._data().get("price_tables") or ())
@@ -162,13 +189,20 @@ class RunFolder:
         elif self.path.exists() and not all(_ours_early(entry.name) for entry in self.path.iterdir()):
             raise UserError(f"{self.path} is not empty and holds no run: use another --out")
 
-    def claim(self, experiment: ExperimentSpec, price_table: str | None = None, templates: Iterable[str] = ()) -> None:
+    def claim(
+        self,
+        experiment: ExperimentSpec,
+        price_table: str | None = None,
+        templates: Iterable[str] = (),
+        code: Mapping[str, str] | None = None,
+    ) -> None:
         """Make the folder this experiment's own; whoever calls has checked it and holds the lock.
 
         Args:
             experiment: The resolved experiment.
             price_table: Where the prices of calls come from that are made from now on; None where none will be.
             templates: Prompt templates of other packages that the experiment's methods use.
+            code: Digests of the code that plays from now on; None where nothing will be played.
         """
         held = self._data() if self.experiment_file.exists() else {}
         data = experiment.model_dump(mode="json")
@@ -179,7 +213,14 @@ class RunFolder:
         tables += [price_table] if price_table is not None and price_table not in tables else []
         if tables:
             data["price_tables"] = tables
-        named = ("methods", "seeds", "episodes", "price_tables")
+        codes = list(held.get("code") or ())
+        if code is not None and codes and not _changed(codes[-1], code):
+            codes[-1] = {**code, **codes[-1]}  # with what new methods brought
+        elif code is not None and (codes or not held):
+            codes.append({**code, "from": len(self.finished(experiment))})
+        if codes:
+            data["code"] = codes
+        named = ("methods", "seeds", "episodes", "price_tables", "code")
         if any(data.get(name) != held.get(name) for name in named):  # else the file stays what it was
             write_yaml(self.experiment_file, data)
 
@@ -236,6 +277,11 @@ else:
 def _ours_early(name: str) -> bool:
     """Whether a kill can leave a file of this name behind before the experiment file stands."""
     return name in _OURS_EARLY or name.lstrip(".").startswith(_BEFORE)
+
+
+def _changed(held: Mapping[str, Any], code: Mapping[str, str]) -> list[str]:
+    """Return the names of the parts of the code that were there before and were others."""
+    return [name for name, digest in code.items() if held.get(name, digest) != digest]
 
 
 def join_values(held: Iterable[Value], wanted: Iterable[Value]) -> tuple[Value, ...]:

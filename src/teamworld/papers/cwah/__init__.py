@@ -137,7 +137,6 @@ class CwahPlan(PaperPlan):
         page = {
             "result": result,
             "official": self.generated is None,
-            "has_several_seeds": any(len({episode.seed for episode in own}) > 1 for own in episodes.values()),
             "team_columns": columns,
             "team_rows": rows,
             "horizon": horizon(),

@@ -16,7 +16,7 @@ from teamworld.experiment.episode_metrics import EpisodeMetrics
 from teamworld.methods import registry
 from teamworld.metrics.event_table import CallRow
 from teamworld.papers.reproduction import Check, interval_verdict, load_yaml, paired_difference
-from teamworld.report.statistics import Interval, Paired, stratified_interval
+from teamworld.report.statistics import Interval, Paired, mean_interval
 
 
 def horizon() -> int:
@@ -197,7 +197,7 @@ def count_tokens(calls: Iterable[CallRow], kinds: Collection[str]) -> float | No
 class Team(NamedTuple):
     """A row with its episodes; none where it was not run.
 
-    Official episodes are strata: they are what they are, and seeds vary within each. Generated ones are a sample.
+    An official episode is one observation, whatever the number of its seeds: what draws nothing plays copies in them.
     """
 
     row: TeamRow
@@ -209,12 +209,9 @@ class Team(NamedTuple):
         return sum(not episode.done for episode in self.episodes)
 
     def mean(self, name: str) -> Interval | None:
-        """Return a mean with its 95 % interval, over the seeds of each official episode, then over episodes."""
-        by_stratum: dict[str, list[float]] = {}
-        for episode in self.episodes:
-            if (number := getattr(episode, name)) is not None:
-                by_stratum.setdefault(_stratum(episode), []).append(number)
-        return stratified_interval(by_stratum)
+        """Return a mean with its 95 % interval over episodes, an official one being the mean of its seeds."""
+        values = ((_place(episode), getattr(episode, name)) for episode in self.episodes)
+        return mean_interval([*_means((place, number) for place, number in values if number is not None).values()])
 
     def mean_steps(self) -> dict[str, float]:
         """Return the mean steps of each level over its seeds."""
@@ -236,27 +233,24 @@ class Team(NamedTuple):
         """
         if single is None or single == self:
             return None
-        own, alone = (
-            _means(((_stratum(e), None if _stratum(e) else e.seed), e.steps) for e in team.episodes)
-            for team in (self, single)
-        )
+        own, alone = (_means((_place(e), e.steps) for e in team.episodes) for team in (self, single))
         shares = [1 - own[place] / alone[place] for place in own if place in alone]
         return fsum(shares) / len(shares) if shares else None
 
     def difference(self, other: Team | None, name: str) -> Paired | None:
-        """Return the mean difference to another team on the episodes and seeds that both have; None without any."""
+        """Return the mean difference to another team on the episodes that both have; None without any."""
         if other is None:
             return None
         values, others = (
-            {(episode.level, episode.seed): float(getattr(episode, name)) for episode in team.episodes}
+            _means((_place(episode), float(getattr(episode, name))) for episode in team.episodes)
             for team in (self, other)
         )
-        strata = {(episode.level, episode.seed): _stratum(episode) for episode in self.episodes}
-        return paired_difference(values, others, strata)
+        return paired_difference(values, others)
 
 
-def _stratum(episode: TeamEpisode) -> str:
-    return episode.level if episode.level.startswith("official-") else ""
+def _place(episode: TeamEpisode) -> tuple[str, int | None]:
+    """Return what makes an episode one observation: of generated ones each seed does."""
+    return episode.level, None if episode.level.startswith("official-") else episode.seed
 
 
 def _means(values: Iterable[tuple[Any, float]]) -> dict[Any, float]:

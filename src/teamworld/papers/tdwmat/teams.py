@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from teamworld.errors import UserError, suggest
 from teamworld.experiment.episode_metrics import EpisodeMetrics
 from teamworld.papers.reproduction import Check, interval_verdict, load_yaml, paired_difference
-from teamworld.report.statistics import Interval, Paired, stratified_interval
+from teamworld.report.statistics import Interval, Paired, mean_interval
 
 #: Groups of episodes by the task and by how many containers there are, and what lies in each.
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -118,36 +118,32 @@ def team_episode(level: str, group: str, measured: EpisodeMetrics) -> TransportE
 
 
 class TransportTeam(NamedTuple):
-    """A row with its episodes. The official episodes are strata: they are what they are, and seeds vary within each."""
+    """A row with its episodes.
+
+    An official episode is one observation, whatever the number of its seeds: what draws nothing plays copies in them.
+    """
 
     row: TransportRow
     episodes: Sequence[TransportEpisode]
 
     def mean(self, name: str, group: str = "all") -> Interval | None:
-        """Return a mean with its 95 % interval over the episodes of a group; None without any."""
-        by_level: dict[str, list[float]] = {}
-        for episode in self.episodes:
-            if episode.group in GROUPS[group]:
-                by_level.setdefault(episode.level, []).append(float(getattr(episode, name)))
-        interval = stratified_interval(by_level)
+        """Return a mean with its 95 % interval over the official episodes of a group, each the mean of its seeds."""
+        interval = mean_interval([*self.by_level(name, group).values()])
         if interval is None or name != "rate":
             return interval
         return interval._replace(low=max(0.0, interval.low), high=min(100.0, interval.high))
 
-    def by_level(self, name: str) -> dict[str, float]:
-        """Return the mean over seeds of each official episode."""
+    def by_level(self, name: str, group: str = "all") -> dict[str, float]:
+        """Return the mean over seeds of each official episode of a group."""
         values: dict[str, list[float]] = {}
         for episode in self.episodes:
-            values.setdefault(episode.level, []).append(float(getattr(episode, name)))
+            if episode.group in GROUPS[group]:
+                values.setdefault(episode.level, []).append(float(getattr(episode, name)))
         return {level: fsum(numbers) / len(numbers) for level, numbers in values.items()}
 
     def difference(self, other: TransportTeam, name: str) -> Paired | None:
-        """Return the mean difference to another team on the episodes and seeds that both have; None without any."""
-        values, others = (
-            {(episode.level, episode.seed): float(getattr(episode, name)) for episode in team.episodes}
-            for team in (self, other)
-        )
-        return paired_difference(values, others, {key: key[0] for key in values})
+        """Return the mean difference to another team on the episodes that both have; None without any."""
+        return paired_difference(self.by_level(name), other.by_level(name))
 
     def gained(self, single: TransportTeam | None) -> float | None:
         """Return what share of its transport a team gains over one agent, (M - M_one) / M (arXiv 2307.02485)."""

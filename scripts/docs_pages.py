@@ -37,7 +37,7 @@ FROM_DATA: Final = ("official", "train")
 #: Longest side of a picture, in pixels.
 SIDE: Final = 480
 COMMANDS: Final = (
-    "run", "resume", "compare", "report", "view", "replay", "evidence", "reproduce", "status", "memory", "doctor",
+    "run", "resume", "compare", "report", "view", "replay", "forecast", "evidence", "reproduce", "status", "memory", "doctor",
     "worlds", "methods", "levels", "metrics", "prompts",
 )  # fmt: skip
 

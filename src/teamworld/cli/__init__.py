@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 #: The commands of each module, as help lists them.
 COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "experiments": ("run", "resume", "status", "replay"),
-    "comparisons": ("compare", "evidence"),
+    "comparisons": ("compare", "evidence", "forecast"),
     "papers": ("reproduce",),
     "reports": ("report", "metrics", "prompts", "memory", "view"),
     "catalog": ("worlds", "levels", "methods", "doctor"),

@@ -1,4 +1,4 @@
-"""Commands that compare methods: compare, evidence.
+"""Commands that compare methods: compare, evidence, forecast.
 
 What they do stands in ``comparison_output``, which is imported when they are used: help is shown without it.
 """
@@ -10,7 +10,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from teamworld.cli.options import DEFAULT_RUN, DEFAULT_SPEC, Flag, Names, RunArguments, SpecArguments, split_names
+from teamworld.cli.options import DEFAULT_RUN, DEFAULT_SPEC, Flag, Int, Names, RunArguments, SpecArguments, split_names
 from teamworld.errors import UserError
 
 #: Not in the docstring: there, these names stand for parts of its own.
@@ -126,4 +126,59 @@ def evidence(
     from teamworld.cli import comparison_output
 
     comparison_output.make_evidence(file, out, page, options, as_json=json)
+    return 0
+
+
+def forecast(
+    *pilot: Path,
+    effect: str,
+    power: float = 0.8,
+    json: Flag = False,
+    processes: Int = None,
+) -> int:
+    """Tell how many seeds a comparison takes to find a difference, and what they cost, from the runs of a pilot.
+
+    Nothing is run. The variance of the difference is split into that of layouts and that of repeats in one layout.
+
+    Parameters
+    ----------
+    pilot:
+        Folders of runs or of a comparison with two methods or more, on a level that draws layouts.
+    effect:
+        The smallest difference that matters, as METRIC=NUMBER: steps=10 (see: teamworld metrics).
+    power:
+        How likely a difference of this size is to be found.
+    json:
+        Print one JSON object, and nothing else.
+    processes:
+        Processes that measure side by side. [default: as many as are worth it]
+    """
+    from teamworld.cli.monitor import dump
+    from teamworld.experiment import comparison_runs
+    from teamworld.report import forecast as forecasts
+    from teamworld.report import measurement
+
+    name, equals, number = effect.partition("=")
+    try:
+        size = abs(float(number))
+    except ValueError:
+        size = 0.0
+    if not equals or not 0 < size < float("inf"):
+        raise UserError(f"--effect takes METRIC=NUMBER, such as steps=10; got '{effect}'")
+    if not 0.5 <= power < 1:
+        raise UserError(f"--power is a number from 0.5 to below 1, got {power:g}")
+    (metric,) = measurement.metric_names(name)[:1] or (None,)
+    if metric is None:
+        raise UserError(f"--effect takes METRIC=NUMBER, such as steps=10; got '{effect}'")
+    if not pilot:
+        raise UserError("which pilot? expected a folder, such as: teamworld forecast runs/compared --effect steps=10")
+    parts = comparison_runs.recorded(list(pilot))
+    measured = measurement.measure(parts, (metric, "calls", "tokens", "cost_usd"), processes)
+    if not measured.episodes:
+        raise UserError("no episode of the pilot is finished yet")
+    made = forecasts.forecast(measured.episodes, metric, size, power)
+    if json:
+        dump({**made._asdict(), "needs": [need._asdict() for need in made.needs]})
+    else:
+        print("\n".join(forecasts.lines(made)))
     return 0

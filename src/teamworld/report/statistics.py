@@ -145,7 +145,7 @@ def _around(center: float, values: NDArray[np.float64], sizes: Sequence[int]) ->
     number, free = len(values), len(values) - len(sizes)
     strata = np.split(values, np.cumsum(sizes)[:-1])
     error = math.sqrt(fsum(len(part) * float(part.var(ddof=1)) for part in strata)) / number
-    below = above = abs(_student(0.025, free)) * error
+    below = above = abs(student(0.025, free)) * error
     if number >= _FEW and error > _NOISE * max(1.0, float(np.abs(values).max())):
         reach = _studentised(strata, number)
         below, above = (
@@ -207,7 +207,7 @@ def _same(value: float) -> float:
     return float(f"{value:.12g}")
 
 
-def _student(tail: float, free: int) -> float:
+def student(tail: float, free: int) -> float:
     """Return a quantile of Student's distribution (Abramowitz and Stegun 26.7.5), to 0.01 from 3 degrees of freedom.
 
     Of one and two degrees it is exact.

@@ -29,7 +29,11 @@ PAGES: Final = ROOT / "docs" / "reference"
 RESULT_PAGES: Final = ROOT / "docs" / "results"
 IMAGES: Final = ROOT / "docs" / "images"
 #: By paper: the page of its results, its world, and its part of the page on reproductions.
-RESULTS: Final = {"wildfire": ("wildfire", "wildfire", "wildfire"), "cwah": ("household", "household", "c-wah")}
+RESULTS: Final = {
+    "wildfire": ("wildfire", "wildfire", "wildfire"),
+    "cwah": ("household", "household", "c-wah"),
+    "tdwmat": ("transport", "transport", "tdw-mat"),
+}
 #: Levels whose picture would show single pixels: they are listed without one.
 LARGE: Final = ("n32", "n64", "n128", "n256", "paper-n32", "darpa", "stress", "scale")
 #: Levels that are read from data which the package does not hold.
@@ -37,8 +41,8 @@ FROM_DATA: Final = ("official", "train")
 #: Longest side of a picture, in pixels.
 SIDE: Final = 480
 COMMANDS: Final = (
-    "run", "resume", "compare", "report", "view", "replay", "forecast", "evidence", "reproduce", "status", "memory", "doctor",
-    "worlds", "methods", "levels", "metrics", "prompts",
+    "run", "resume", "compare", "forecast", "report", "view", "replay", "evidence", "reproduce", "status", "memory",
+    "doctor", "worlds", "methods", "levels", "metrics", "prompts",
 )  # fmt: skip
 
 

@@ -72,7 +72,7 @@ def begun(played: Path, tmp_path: Path) -> Path:
         ("PLAYED", "results.sqlite", [], ["web page"]),
         ("PLAYED", "folder.html", [], ["is a folder"]),
         ("PLAYED", None, [], ["--export"]),
-        ("", "replay.html", [], ["holds no run"]),
+        ("", "replay.html", [], ["holds several runs"]),
         ("missing", "replay.html", [], ["holds no run"]),
         ("begun", "replay.html", [], ["no finished episode of random with seed 3", "teamworld resume"]),
     ],

@@ -20,6 +20,7 @@ from teamworld.worlds.transport.generator import generate_instance
 from teamworld.worlds.transport.rasters import BODY, build_rasters, cell_of, connected, is_near, standing_room
 from teamworld.worlds.transport.scene import Instance, Pose, rest_height
 from teamworld.worlds.transport.starting_places import reached_from, walkable_floor
+from teamworld.worlds.transport.world import make
 from tests.worlds.transport import files, slow_rasters
 from tests.worlds.transport.data import FOLDER, instances, needs_data
 
@@ -425,6 +426,17 @@ def test_carving_frees_starts_inside_of_boxes() -> None:
         if any(instance.plan.furniture[piece].top > 0.12 for piece in covering(instance, start))
     }
     assert boxed >= {"official-5", "official-17"}
+
+
+@needs_data
+@pytest.mark.parametrize("level", ["official-0", "official-5"])
+def test_without_carving_boxes_are_whole(level: str) -> None:
+    carved, whole = (
+        make(level, 0, 100, {"data": str(FOLDER), "carving": carving}).instance for carving in (True, False)
+    )
+    assert (whole.rasters.is_blocked | ~carved.rasters.is_blocked).all()
+    assert whole.rasters.is_blocked.sum() > carved.rasters.is_blocked.sum()
+    assert whole.plan.samples is None
 
 
 def covering(instance: Instance, start: Pose) -> list[int]:

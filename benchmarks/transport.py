@@ -19,55 +19,34 @@ from typing import NamedTuple
 import numpy as np
 
 from teamworld.language import Action, AgentId
+from teamworld.methods.rhp.method import choose
+from teamworld.methods.rhp.options import RhpOptions
 from teamworld.seeding import generator
 from teamworld.worlds.transport import navigation, physics, sight
 from teamworld.worlds.transport import state as arrays
 from teamworld.worlds.transport.env import vector_env
-from teamworld.worlds.transport.observe import BED
 from teamworld.worlds.transport.sight import CHART_CELL, CHART_X, CHART_Z, Eyes, Moment
-from teamworld.worlds.transport.state import CAPACITY, FORWARD, HANDS, LEFT, NONE, RIGHT, Primitive, Rules
+from teamworld.worlds.transport.state import FORWARD, LEFT, NONE, RIGHT, Primitive, Rules
 from teamworld.worlds.transport.world import TransportWorld, make
 
 #: Episodes with traces, and the shares of blocked forward moves that these allow (linear bounds of 2 x 2 agents).
 TRACES = {1: (0.65, 0.86), 11: (0.53, 0.83)}
 LOOK, STEPS, EPISODE = 60e-6, 20_000, 0.4
-#: Frames from which a planner carries things in its hands, and from which it brings what it holds (RHP).
-NO_CONTAINER, LATE = 1600, 2300
 
 
 class Planner:
-    """The choices of RHP, the rule-based planner of TDW-MAT, on this world's actions; no agent knows of another."""
+    """RHP, the rule-based planner of TDW-MAT, outside of an episode: no log, no messages."""
 
     def __init__(self, world: TransportWorld, seed: int) -> None:
-        self.world = world
+        self.world, self.rules = world, world.domain.hauling
         self.rngs = {agent: generator(seed, "bench", agent) for agent in world.spec.agents}
 
     def choose(self, agent: AgentId) -> Action:
-        """Return what to do next: put in, bring, or fetch a known thing of the wanted sort at random, else search."""
-        view, domain = self.world.view(agent), self.world.domain
-        known, wants = domain.read(view.known), domain.wants
-        hands, load = known.hands.get(agent, ()), wants.targets_of(agent, known)
-        boxes = [thing for thing in hands if thing in wants.names.containers]
-        targets = [thing for thing in hands if thing in wants.names.targets]
-        if boxes and targets and wants.places(boxes[0], known):
-            return Action("put", (targets[0], boxes[0]))
-        missing = wants.missing(known)
-        for thing in load:
-            goal = wants.goal_of(thing)
-            if goal in missing:
-                missing[goal] -= 1
-        is_full = len(load) >= CAPACITY if boxes else len(hands) >= HANDS
-        if hands and (view.t > LATE or is_full or max(missing.values(), default=0) <= 0):
-            return Action("deliver") if BED in known.room else Action("search", ("bed",))
-        if not boxes and view.t < NO_CONTAINER:
-            return self._fetch(agent, wants.useful_containers(known), "container")
-        lying = [thing for thing, goal in wants.lying(known).items() if missing.get(goal, 0) > 0]
-        return self._fetch(agent, lying if len(hands) < HANDS else [], "target")
-
-    def _fetch(self, agent: AgentId, things: list, sort: str) -> Action:  # type: ignore[type-arg]
-        if not things:
-            return Action("search", (sort,))
-        return Action("fetch", (things[int(self.rngs[agent].integers(len(things)))],))
+        """Return what to do next."""
+        view = self.world.view(agent)
+        steps = {option.action: option.steps for option in view.options}
+        haul = self.rules.survey(agent, view.known)
+        return choose(self.rules, haul, view.t, RhpOptions(), steps, self.rngs[agent])
 
 
 class Played(NamedTuple):

@@ -16,10 +16,12 @@ if _TYPE_CHECKING:
     from teamworld import worlds
     from teamworld.experiment.api import run
     from teamworld.experiment.store.data_frames import load
+    from teamworld.report.comparison_result import compare
 
 __version__ = "0.1.0"
 #: What is imported when it is first used, and from where; modules are their own.
 _LAZY = {
+    "compare": "teamworld.report.comparison_result",
     "run": "teamworld.experiment.api",
     "load": "teamworld.experiment.store.data_frames",
     **dict.fromkeys(
@@ -28,6 +30,7 @@ _LAZY = {
 }
 __all__ = [
     "UserError",
+    "compare",
     "language",
     "load",
     "memory",

@@ -21,13 +21,13 @@ from teamworld.experiment.grid import GridRun
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.shared_budget import SharedBudget
 from teamworld.experiment.spec import load
-from teamworld.experiment.store.folder import RunFolder
-from teamworld.report import comparison_tables, measurement
+from teamworld.report import comparison_tables
 from teamworld.report import evidence as pages
 from teamworld.report.comparison import Comparison, claims, doubts
+from teamworld.report.comparison_result import measure_comparison
 from teamworld.report.comparison_tables import plain
 from teamworld.report.figure_style import need
-from teamworld.report.tables import Table, describe_headline
+from teamworld.report.tables import Table
 
 _IMAGES = "images"
 
@@ -122,34 +122,21 @@ def _show(
     as_json: bool,
 ) -> None:
     """Measure the runs of a comparison, write its tables and figures if it has a folder, and print it."""
-    spoken = [part for part in parts if not part.is_silent] or parts  # those in silence are told by their names
-    experiments = list({(p.setting.name, p.experiment.reasoner): p.experiment for p in spoken}.values())
-    finished = [row for part in parts for _, row in RunFolder(part.folder).finished(part.experiment)]
-    if not finished:
-        raise UserError("no episode is finished yet: nothing to compare")
-    names = measurement.metric_names(metrics, references=references, rows=finished)
-    main = measurement.primary_metrics(finished, primary)
-    names = tuple(dict.fromkeys((*main, *names)))
     with Console(stderr=True).status("measuring"):
-        measured = measurement.measure(parts, names, processes)
-        result = measurement.compared(measured, names, main)
-        by_setting = {s.name: measurement.compared(measured.within(s.name), names, main) for s in settings if s.name}
-    caption, where = comparison_tables.caption(experiments), comparison_tables.where(experiments)
-    explained = "; ".join(filter(None, (caption, describe_headline(finished))))
-    tables = [comparison_tables.table(result, names, explained)]
-    tables += [comparison_tables.by_setting(by_setting, name, caption) for name in main if by_setting and name in names]
+        made = measure_comparison(parts, settings, metrics, primary, references=references, processes=processes)
+    result, tables = made.comparison, made.tables
     if folder is not None:
-        comparison_tables.write(folder, result, tables, by_setting, where)
+        comparison_tables.write(folder, result, tables, made.by_setting, made.where)
     if figures and folder is not None:
         from teamworld.report.comparison_figures import draw
 
         varied = {setting.name: setting.values for setting in settings}
-        for path in draw(result, measured.episodes, names, caption, folder / "figures", varied):
+        for path in draw(result, made.measured.episodes, made.names, made.caption, folder / "figures", varied):
             Console(stderr=True).print(f"drawn: {path}", highlight=False, soft_wrap=True)
     if as_json:
-        rows = [{"setting": name, **plain(part)} for name, part in by_setting.items()]
+        rows = [{"setting": name, **plain(part)} for name, part in made.by_setting.items()]
         place = {} if folder is None else {"run": str(folder)}
-        dump({**place, **where, **plain(result), **({"settings": rows} if rows else {})})
+        dump({**place, **made.where, **plain(result), **({"settings": rows} if rows else {})})
     else:
         _print(tables, result, folder)
 

@@ -315,9 +315,13 @@ def doubts(comparison: Comparison) -> Iterator[str]:
         elif most < wanted:
             observed = f"{most} independent observation{'' if most == 1 else 's'}"
             yield (
-                f"with {observed} none of the {len(pairs)} differences in {what} can be supported, whatever it is: "
-                f"take {wanted} or more, or fewer methods and --metrics"
+                f"with {observed} {_none_of(len(pairs))} in {what} can be supported, whatever it is: take {wanted} or "
+                "more, or fewer methods and --metrics"
             )
+
+
+def _none_of(number: int) -> str:
+    return "no difference" if number == 1 else f"none of the {number} differences"
 
 
 def _copies(counts: Sequence[Independence]) -> Iterator[str]:

@@ -24,7 +24,7 @@ from teamworld.experiment.store.recorded_calls import CallStore, RecordedCalls, 
 from teamworld.experiment.store.results import EpisodeRow, Results
 from teamworld.metrics.summary import Rate, Summary
 from teamworld.reasoning.human import HUMAN
-from teamworld.reasoning.llm.budget import Spent
+from teamworld.reasoning.llm.budget import Spent, spent_by
 from teamworld.reasoning.llm.contract import CallKey, CallRecord, Fault, Request, Turn, Usage
 from tests.reasoning.llm.records import KEYS, RECORDS, REQUESTS, SCHEMA, completion, failed, key, record, request
 
@@ -63,6 +63,10 @@ def row(episode: int = 1) -> EpisodeRow:
     return EpisodeRow(CELL.name, episode, "drwell", 0, summary, "abc", 1.5)
 
 
+def a_price(model: str, served: str, usage: Usage) -> float | None:
+    return None if usage.prompt is None or usage.output is None else (usage.prompt + usage.output) / 1024
+
+
 # ---- what was added comes back
 
 
@@ -85,10 +89,9 @@ def test_interleaved_episodes_each_find_their_own(made: dict[tuple[RunCell, int,
             assert store.count(cell, episode) == len(own)
             told = Spent()
             for added in own:
-                told = told.plus(added)
-            spent = store.spent(cell, episode)
-            assert spent.usd.total == pytest.approx(told.usd.total)
-            assert spent == Spent(told.usd._replace(total=spent.usd.total), told.tokens)
+                told = told.plus(spent_by(added, a_price))
+            for unit, added_up in zip(store.spent(a_price, cell, episode), told, strict=True):
+                assert unit == pytest.approx(added_up)
         for known in (0, 1, 2):
             rows = store.rows(*((), (CELL,), (CELL, 2))[known])
             expected = [place for place in made if place[0] == CELL or known == 0]
@@ -112,7 +115,7 @@ def test_rows_hold_what_reports_count(store: CallStore) -> None:
     assert second.cached is True
     assert third[:6] == ("drwell-s0", 3, "agent_0", "drwell.propose", 2, 1)
     assert third[6:9] == ("openai:gpt-4o", "gpt-4o-2024-08-06", "stop")
-    assert third[9:] == (10, 4, 2, 7, 3, 1.5, 0.25, 2, False)
+    assert third[9:] == (10, 4, 2, 7, 3, 1.5, 0.25, 2, False, 0, 0, 0)
 
 
 def test_the_table_can_be_read_with_plain_sql(store: CallStore, path: Path) -> None:
@@ -130,8 +133,10 @@ def test_what_nobody_answered_or_a_cache_or_a_person_did_costs_nothing(store: Ca
     person = record(None, None, request=request(model=HUMAN))
     for number, one in enumerate((failed(), record(9.0, cached=True), record(0.5, 60), record(None, None), person)):
         calls.add(key(number), one)
-    assert store.spent() == ((0.5, 1, 1), (60, 1, 1))
-    assert store.spent(OTHER) == Spent()
+    estimated = spent_by(record(None, None), a_price)
+    assert store.spent(a_price) == spent_by(record(0.5, 60), a_price).plus(estimated)
+    assert estimated.tokens.estimated > 0
+    assert store.spent(a_price, OTHER) == Spent()
 
 
 def test_the_form_in_which_a_model_was_asked_is_remembered(store: CallStore) -> None:
@@ -214,7 +219,7 @@ def test_calls_of_another_run_are_copied_as_they_are_asked_for(store: CallStore,
         assert copied.find(key(), request()) == record(usd=0.5, cached=True)
         assert copied.find(key(), request()) == record(usd=0.5, cached=True)
         assert [row.number for row in new.rows()] == [1]
-        assert new.spent() == Spent()
+        assert new.spent(a_price) == Spent()
         with pytest.raises(UserError, match="call drwell.propose 9 .* is not on record"):
             copied.find(key(9), request())
         with pytest.raises(RuntimeError, match="during a replay"):

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from teamworld.cli import run as cli
-from teamworld.experiment.estimate import CHARACTERS, CostEstimate, beyond, estimate
+from teamworld.experiment.estimate import CostEstimate, beyond, estimate
 from teamworld.experiment.spec import build
 from teamworld.reasoning.llm.budget import BudgetLimit
+from teamworld.reasoning.llm.expense import CHARACTERS
 from teamworld.reasoning.llm.prices import Prices, Rates
 from tests.reasoning.llm.server import running
 

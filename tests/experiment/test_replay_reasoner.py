@@ -48,7 +48,7 @@ def test_another_run_is_played_from_its_record_and_is_a_whole_run_then(recorded:
     with CallStore(out / "results.sqlite", readonly=True) as new, CallStore(recorded.out / "results.sqlite") as old:
         assert [row._replace(cached=False) for row in new.rows()] == old.rows()
         assert all(row.cached for row in new.rows())
-        assert new.spent().tokens.total == 0
+        assert new.spent(lambda *_: None).tokens.likely == 0
     assert command(["replay", str(out)]) == 0
 
 

@@ -33,7 +33,7 @@ def file(server: Peer, path: Path) -> Path:
 
 def tokens(folder: Path) -> float:
     with CallStore(RunFolder(folder).results_file, readonly=True) as calls:
-        return calls.spent().tokens.total
+        return calls.spent(lambda *_: None).tokens.likely
 
 
 def spent(out: Path) -> list[float]:

@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from teamworld.experiment.reasoner_factory import spent
 from teamworld.experiment.spec import RunCell, build
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.recorded_calls import CallStore, price_of
@@ -72,10 +71,10 @@ def test_a_call_made_before_a_price_was_known_is_billed_at_what_is_known_now(tmp
         calls = store.of(RunCell("drwell", 0), 1)
         calls.add(key(1), unpriced(prompt=1000, cached=200, written=300, output=40))
         calls.add(key(2), unpriced(prompt=1000, output=40))
-        told = spent(store, PRICES).usd
+        told = store.spent(PRICES.price).usd
     usd = (500 * 1 + 200 * 0.5 + 300 * 100 + 40 * 10) / 1e6 + (1000 * 1 + 40 * 10) / 1e6
     assert told.total == pytest.approx(usd)
-    assert (told.counted, told.uncounted) == (2, 0)
+    assert (told.calls, told.estimated) == (2, 0)
     table = next(bills.of_run(folder, PRICES))
     assert dict(zip(table.columns, table.rows[0], strict=True))["USD"] == f"{usd:.4f}" == "0.0324"
     assert (

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from teamworld.cli.terminal import Keyboard
-from teamworld.experiment.estimate import CHARACTERS, CostEstimate, beyond, estimate
+from teamworld.experiment.estimate import CostEstimate, beyond, estimate
 from teamworld.experiment.reasoner_factory import RunMonitor
 from teamworld.experiment.replay_reasoner import replays
 from teamworld.experiment.run_options import RunOptions
@@ -22,6 +22,7 @@ from teamworld.experiment.store.results import EpisodeRow
 from teamworld.reasoning.human import HUMAN
 from teamworld.reasoning.llm import budget as budgets
 from teamworld.reasoning.llm.budget import Spent
+from teamworld.reasoning.llm.expense import CHARACTERS
 from teamworld.reasoning.llm.prices import Prices
 from teamworld.reasoning.registry import list_models
 from teamworld.reasoning.router import parse_routes
@@ -114,9 +115,10 @@ def monitored(
             bar.update(task, description=text, **changes)
 
         def spent(so_far: Spent, flying: int, waiting: int) -> None:
-            dollars = f"{so_far.usd.total:.4f} USD, " if so_far.usd.counted else ""
+            about = "about " if so_far.tokens.estimated else ""
+            dollars = f"{so_far.usd.likely:.4f} USD, " if so_far.usd.calls else ""
             queued = f", {waiting} waiting" if waiting else ""
-            describe(f"{dollars}{so_far.tokens.total:,.0f} tokens, {flying} calls in flight{queued}")
+            describe(f"{about}{dollars}{so_far.tokens.likely:,.0f} tokens, {flying} calls in flight{queued}")
 
         def notice(line: str) -> None:
             bar.console.print(line, markup=False, highlight=False, soft_wrap=True)

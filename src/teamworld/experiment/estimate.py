@@ -17,15 +17,13 @@ from teamworld.memory.store import MemoryStore
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply
 from teamworld.reasoning.llm.budget import BudgetLimit
 from teamworld.reasoning.llm.contract import CallKey, CallRecord, Form, Request, Usage
+from teamworld.reasoning.llm.expense import CHARACTERS
 from teamworld.reasoning.llm.model_names import is_model
 from teamworld.reasoning.llm.prices import Prices
 from teamworld.reasoning.llm.reasoner import LanguageModel
 from teamworld.reasoning.registry import list_models
 from teamworld.reasoning.router import parse_routes
 from teamworld.reasoning.rules import RuleReasoner
-
-#: Characters of a token: English text and coordinates of our prompts have 2.5 to 4.
-CHARACTERS = 3.0
 
 
 class CostEstimate(NamedTuple):

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from math import fsum
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, NoReturn
@@ -15,14 +16,15 @@ from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.answer_cache import AnswerCache, EpisodeCache
 from teamworld.experiment.store.folder import RunFolder
-from teamworld.experiment.store.recorded_calls import CallStore, EpisodeCalls, RecordedCalls, price_of
+from teamworld.experiment.store.recorded_calls import CallStore, EpisodeCalls, RecordedCalls
 from teamworld.reasoning import registry
 from teamworld.reasoning.contract import Reasoner
 from teamworld.reasoning.human import HUMAN, ClosedTerminal, PersonReasoner, Terminal
 from teamworld.reasoning.llm import budget as budgets
 from teamworld.reasoning.llm import keys, providers
-from teamworld.reasoning.llm.budget import Budget, BudgetLimit, Spent, UsageTotal
-from teamworld.reasoning.llm.contract import CallKey, CallRecord, Form, Request
+from teamworld.reasoning.llm.budget import Budget, BudgetLimit, Spent, spent_on
+from teamworld.reasoning.llm.contract import CallKey, CallRecord, Fault, Form, Request
+from teamworld.reasoning.llm.expense import Expense, completion_expense, fault_expense
 from teamworld.reasoning.llm.gateway import Gateway, Patience
 from teamworld.reasoning.llm.keys import Secret
 from teamworld.reasoning.llm.model_names import Endpoint, is_model, parse_endpoint
@@ -154,15 +156,36 @@ class CachedClient:
         return record
 
     async def _paid(self, key: CallKey, request: Request) -> CallRecord:
-        record = CallRecord(request=request, completion=None)
+        total = Spent()
+        paid: list[float] = []  # dollars for what was counted
+
+        def take(expense: Expense, served: str = "") -> None:
+            nonlocal total
+            usd = self.live.prices.price(request.model, served, expense.usage)
+            paid.extend([usd] if expense.counted and usd is not None else [])
+            spent = spent_on(expense, usd)
+            total = total.plus(spent)
+            self.budget.take(spent)
+
+        lost: list[Expense] = []
+
+        def lose(fault: Fault) -> None:
+            if (expense := fault_expense(request, fault)) is not None:
+                lost.append(expense)
+                take(expense)
+
         try:
-            completion, faults, seconds = await self.gateway.complete(request, self.budget.confirm)
-            usd = None
+            completion, faults, seconds = await self.gateway.complete(request, self.budget.confirm, lose)
             if completion is not None:
-                usd = self.live.prices.price(request.model, completion.served, completion.usage)
-            record = CallRecord(request=request, completion=completion, faults=faults, seconds=seconds, usd=usd)
+                take(completion_expense(request, completion), completion.served)
+        except BaseException:  # the run stops here; a run that goes on knows what was lost
+            if lost:
+                self.calls.lose(request.model, lost)
+            raise
         finally:
-            self.budget.charge(record)
+            self.budget.charge(total.call_count)
+        usd = fsum(paid) if paid else None
+        record = CallRecord(request=request, completion=completion, faults=faults, seconds=seconds, usd=usd)
         return self._kept(key, record)
 
 
@@ -196,18 +219,6 @@ def _form(experiment: ExperimentSpec, calls: CallStore, name: str) -> Form:
     if experiment.answers != "auto":
         return experiment.answers
     return calls.form(name) or providers.best_form(parse_endpoint(name))
-
-
-def spent(calls: CallStore, prices: Prices, cell: RunCell | None = None, episode: int | None = None) -> Spent:
-    """Return what the calls on record took; those that were made before a price was known, at what is known now."""
-    total = calls.spent(cell, episode)
-    if not total.usd.uncounted:
-        return total
-    usd = UsageTotal()
-    for row in calls.rows(cell, episode):
-        if row.finish is not None and not row.cached and row.model != HUMAN:
-            usd = usd.plus(price_of(row, prices))
-    return total._replace(usd=usd)
 
 
 @dataclass
@@ -244,7 +255,7 @@ class _Live:
         if place not in self.episodes:
             self.episodes[place] = Budget(
                 budgets.parse_limit(self.running.episode_budget),
-                spent(self.calls, self.prices, cell, episode),
+                self.calls.spent(self.prices.price, cell, episode),
                 f"episode {episode} of {cell.name}",
                 "--episode-budget",
                 within=self.budget,
@@ -319,7 +330,7 @@ async def live(
             stack.push_async_callback(gateways[name].close)
         calls = stack.enter_context(CallStore(folder.results_file))
         cache = stack.enter_context(AnswerCache(running.cache)) if running.cache is not None else None
-        budget = Budget(plan.limit, spent(calls, plan.prices))
+        budget = Budget(plan.limit, calls.spent(plan.prices.price))
         flight = await stack.enter_async_context(InFlightCalls(gateways.values(), watch.notice))
         shared = _Live(running, calls, cache, plan.prices, gateways, flight, budget, watch)
         forms = {name: _form(experiment, calls, name) for name in plan.endpoints}

@@ -7,7 +7,6 @@ from dataclasses import replace
 from math import fsum
 from pathlib import Path
 
-from teamworld.experiment.reasoner_factory import spent
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.spec import ExperimentSpec
 from teamworld.experiment.store.folder import RunFolder
@@ -48,7 +47,7 @@ class SharedBudget:
             return replace(self._running, budget=None)
         prices = Prices.load(self._running.prices)
         others = [_spent(other, prices) for other in self._folders if other != folder]
-        usd, tokens = fsum(spent.usd.total for spent in others), fsum(spent.tokens.total for spent in others)
+        usd, tokens = fsum(spent.usd.likely for spent in others), fsum(spent.tokens.likely for spent in others)
         left = BudgetLimit(
             None if self._limit.usd is None else round(self._limit.usd - usd, 9),
             None if self._limit.tokens is None else self._limit.tokens - round(tokens),
@@ -65,4 +64,4 @@ def _spent(folder: Path, prices: Prices) -> Spent:
     if not path.exists():
         return Spent()
     with CallStore(path, readonly=True) as calls:
-        return spent(calls, prices)
+        return calls.spent(prices.price)

@@ -27,16 +27,16 @@ class Cost(NamedTuple):
 
     usd: float
     priced: int
-    """Calls in the sum."""
+    """Calls in the sum, all of whose tries were counted."""
     calls: int
-    """Calls that were answered by their provider: what can cost something."""
+    """Calls that can cost something: answered by their provider, or with tries that took tokens."""
     free: int
     """Calls answered by a cache of earlier runs."""
 
     @property
     def value(self) -> float | None:
         """Dollars; None where no call has a price. A lower bound where ``priced`` is less than ``calls``."""
-        return self.usd if self.priced else None
+        return self.usd if self.usd or self.priced else None
 
 
 class Latency(NamedTuple):
@@ -52,9 +52,10 @@ class Latency(NamedTuple):
 def cost(calls: Iterable[CallRow]) -> Cost:
     """Return the dollars of some calls."""
     calls = list(calls)
-    paid = [call.usd for call in calls if call.finish is not None and not call.cached]
-    prices = [usd for usd in paid if usd is not None]
-    return Cost(fsum(prices), len(prices), len(paid), sum(call.cached for call in calls))
+    paid = [call for call in calls if not call.cached and (call.finish is not None or call.usd or call.uncounted_tries)]
+    prices = [call.usd for call in paid if call.usd is not None]
+    whole = sum(call.usd is not None and not call.uncounted_tries for call in paid)
+    return Cost(fsum(prices), whole, len(paid), sum(call.cached for call in calls))
 
 
 def latency(calls: Iterable[CallRow]) -> Latency:
@@ -101,7 +102,10 @@ def unusable_answers(table: EventTable) -> Value:
 
 @metric
 def cost_usd(table: EventTable) -> Value:
-    """Return dollars; null where a call that was answered has no price. Answers of a cache of earlier runs are free."""
+    """Return dollars; null where a call has no price or a try that took tokens was not counted.
+
+    Answers of a cache of earlier runs are free.
+    """
     if not table.calls:
         return NULL
     spent = cost(table.calls)

@@ -82,6 +82,11 @@ class CallRow(NamedTuple):
     """Things that went wrong on the way."""
     cached: bool
     """It came from a cache of earlier runs, at no cost."""
+    lost_prompt_tokens: int = 0
+    """Of tries that brought no answer, as their provider counted them; not in the counts above."""
+    lost_output_tokens: int = 0
+    uncounted_tries: int = 0
+    """Tries that brought no answer and took tokens that nobody counted."""
 
 
 class ActColumns(NamedTuple):

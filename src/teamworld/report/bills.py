@@ -28,10 +28,14 @@ def of_run(folder: RunFolder, prices: Prices | None = None) -> Iterator[Table]:
     prices, experiment = prices or Prices(), folder.experiment()
     with CallStore(folder.results_file, readonly=True) as store:
         made = [row for row in store.rows() if row.model != HUMAN]
+        lost = store.lost()
     if not made:
         return
     rows = [row._replace(usd=price_of(row, prices)) for row in made]
     caption = _caption(made, rows, folder.price_tables(), prices)
+    if lost:
+        tokens = sum(expense.tokens for _, expense in lost)
+        caption += f"; besides, {len(lost)} tries of calls that the run stopped in took about {tokens:,} tokens"
     caption = "; ".join(filter(None, (caption, talk(experiment))))
     methods = {cell.name: cell.method for cell in experiment.cells()}
     keys: dict[str, Callable[[CallRow], str]] = {
@@ -48,6 +52,8 @@ def of_run(folder: RunFolder, prices: Prices | None = None) -> Iterator[Table]:
 def _caption(made: Sequence[CallRow], rows: Sequence[CallRow], tables: Sequence[str], prices: Prices) -> str:
     """Say where the numbers come from; ``rows`` are the calls as they were made, priced."""
     parts = ["tokens as providers counted them", "seconds of an answered question, its re-asks included"]
+    if missing := sum(row.uncounted_tries for row in rows):
+        parts.append(f"{missing} tries brought no answer and took tokens that nobody counted: a budget estimates them")
     if free := sum(row.cached for row in rows):
         parts.append(f"{free} of the calls came from a cache of earlier runs, at no cost")
     if any(row.usd is not None for row in made):
@@ -69,12 +75,13 @@ def _table(
 
 def _line(rows: Sequence[CallRow]) -> tuple[str, ...]:
     bill, waited = cost(rows), latency(rows)
+    missing = sum(row.uncounted_tries for row in rows)
     priced = "unknown" if bill.value is None else f"{'at least ' * (bill.priced < bill.calls)}{bill.value:.4f}"
     return (
         f"{len(rows):,}",
-        _sum(row.prompt_tokens for row in rows if row.finish),
+        _sum([*(row.prompt_tokens for row in rows if row.finish), *(row.lost_prompt_tokens for row in rows)], missing),
         _sum(row.cached_tokens for row in rows if row.finish),
-        _sum(row.output_tokens for row in rows if row.finish),
+        _sum([*(row.output_tokens for row in rows if row.finish), *(row.lost_output_tokens for row in rows)], missing),
         _sum(row.reasoning_tokens for row in rows if row.finish),
         priced,
         _seconds(waited.p50),
@@ -83,11 +90,12 @@ def _line(rows: Sequence[CallRow]) -> tuple[str, ...]:
     )
 
 
-def _sum(counts: Iterable[int | None]) -> str:
+def _sum(counts: Iterable[int | None], missing: int = 0) -> str:
     """Return the sum of what was counted; 'unknown' where nothing was, 'at least' where some of it was not."""
     counts = list(counts)
     known = [count for count in counts if count is not None]
-    return f"{'at least ' * (len(known) < len(counts))}{sum(known):,}" if known else "unknown"
+    partly = missing > 0 or len(known) < len(counts)
+    return f"{'at least ' * partly}{sum(known):,}" if any(known) or not partly else "unknown"
 
 
 def _seconds(value: float | None) -> str:

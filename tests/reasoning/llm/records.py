@@ -84,6 +84,7 @@ FAULTS = st.builds(
     kind=st.sampled_from(["gone", "late", "busy", "refused"]),
     text=TEXTS,
     retry_after=st.none() | st.floats(0, 9),
+    usage=st.none() | USAGES,
 )
 RECORDS = st.builds(
     CallRecord,

@@ -17,9 +17,11 @@ from teamworld.reasoning.llm.budget import (
     UsageTotal,
     check_prices,
     parse_limit,
+    spent_by,
 )
-from teamworld.reasoning.llm.contract import CallRecord
-from tests.reasoning.llm.records import failed, record
+from teamworld.reasoning.llm.contract import CallRecord, Fault, Usage
+from teamworld.reasoning.llm.expense import estimate_tokens, prompt_characters
+from tests.reasoning.llm.records import failed, record, request
 
 # ---- limits as typed
 
@@ -89,11 +91,20 @@ def test_any_text_is_a_limit_or_refused(text: str) -> None:
 # ---- watching
 
 
+def unpriced(model: str, served: str, usage: Usage) -> None:
+    """Return no price."""
+
+
+def charge(budget: Budget, one: CallRecord) -> None:
+    """End a call that was reserved."""
+    budget.charge(spent_by(one, unpriced))
+
+
 def use(budget: Budget, *records: CallRecord) -> None:
     """Make calls one after another."""
     for one in records:
         budget.reserve()
-        budget.charge(one)
+        charge(budget, one)
 
 
 def test_the_call_that_would_pass_the_limit_is_refused() -> None:
@@ -115,7 +126,7 @@ def test_calls_under_way_count_as_the_mean_of_those_before() -> None:
         budget.reserve()
     with pytest.raises(OutOfBudget, match="300 tokens of 1,000 tokens with 4 calls under way.* about 150 tokens"):
         budget.reserve()
-    budget.charge(record(tokens=10))  # cheaper than thought: there is room again
+    charge(budget, record(tokens=10))  # cheaper than thought: there is room again
     budget.reserve()
     assert budget.flying == 4
 
@@ -134,30 +145,30 @@ def test_without_a_limit_nothing_is_refused() -> None:
     assert (budget.spent.usd.total, budget.spent.tokens.total) == (3e6, 3e9)
 
 
-def test_what_a_call_took_is_known_of_answers_alone() -> None:
+def test_what_never_reached_a_model_and_what_a_cache_had_take_nothing() -> None:
     budget = Budget(parse_limit("1usd,1ktok"))
-    use(budget, failed(), failed("late"), record(0.25, 100))
-    assert budget.spent == Spent(UsageTotal(0.25, 1), UsageTotal(100, 1))
-    assert Spent().plus(record(5.0, 100, cached=True)) == Spent()
+    use(budget, failed(), failed("busy"), record(0.25, 100))
+    assert budget.spent == Spent(UsageTotal(0.25, 0, 1), UsageTotal(100, 0, 1))
+    assert spent_by(record(5.0, 100, cached=True), unpriced) == Spent()
     assert budget.flying == 0
 
 
-def test_an_answer_that_nobody_counted_counts_as_the_mean_of_the_others() -> None:
-    budget = Budget(parse_limit("1ktok"))
-    use(budget, record(tokens=300), record(tokens=None), record(tokens=None))
-    assert budget.spent.tokens == UsageTotal(300, 1, 2)
-    with pytest.raises(OutOfBudget, match="900 tokens of 1,000"):
-        budget.reserve()
+def test_what_a_failed_try_counted_is_charged() -> None:
+    lost = Fault(kind="broken", text="no choices", usage=Usage(prompt=70, output=8))
+    call = CallRecord(request=request(), completion=None, faults=(lost, lost))
+    assert spent_by(call, unpriced).tokens == UsageTotal(156, 0, 1)
 
 
-@pytest.mark.parametrize(("text", "unit"), [("1usd", "usd"), ("1Mtok", "tokens")])
-def test_a_limit_on_what_nobody_counts_is_told_not_passed_over(text: str, unit: str) -> None:
-    budget = Budget(parse_limit(text))
-    use(budget, record(None, None))
-    with pytest.raises(UserError, match=f"a budget in {unit} cannot be kept") as caught:
+def test_what_nobody_counted_is_estimated_from_what_was_sent_and_came() -> None:
+    uncounted = record(tokens=None)
+    prompt = estimate_tokens(prompt_characters(uncounted.request))
+    assert spent_by(uncounted, unpriced).tokens == UsageTotal(0, prompt + 10, 1)
+    late = CallRecord(request=request(), completion=None, faults=(Fault(kind="late", text="", usage=Usage()),))
+    assert spent_by(late, lambda *_: 2.0) == Spent(UsageTotal(0, 2.0, 1), UsageTotal(0, prompt + 100, 1))
+    budget = Budget(BudgetLimit(tokens=2 * prompt))
+    use(budget, uncounted)
+    with pytest.raises(OutOfBudget, match=rf"{prompt + 10} tokens \({prompt + 10} tokens by estimate: nobody counted"):
         budget.reserve()
-    assert not isinstance(caught.value, OutOfBudget)
-    use(Budget(BudgetLimit()), *[record(None, None)] * 3)
 
 
 def test_an_episode_has_a_limit_of_its_own_within_the_run() -> None:
@@ -175,7 +186,7 @@ def test_an_episode_has_a_limit_of_its_own_within_the_run() -> None:
     ):
         second.reserve()
     assert (second.flying, run.flying) == (1, 1)  # a refused call is under way nowhere
-    assert run.spent.usd == UsageTotal(pytest.approx(0.8), 4)  # type: ignore[arg-type]
+    assert run.spent.usd == UsageTotal(pytest.approx(0.8), 0.0, 4)  # type: ignore[arg-type]
 
 
 COSTS = st.lists(st.integers(1, 100), min_size=1, max_size=60)
@@ -202,7 +213,7 @@ def test_a_limit_is_passed_by_no_more_than_the_calls_under_way(
             cost = flying.pop(order.randrange(len(flying)))
             over = over or (under_way if spent + cost > limit else 0)
             spent += cost
-            budget.charge(record(tokens=cost))
+            charge(budget, record(tokens=cost))
     assert budget.spent.tokens.total == spent
     assert spent <= limit + over
     if len(set(costs)) == 1 and together == 1:
@@ -217,7 +228,7 @@ def test_a_run_that_goes_on_stops_where_it_would_have_stopped(costs: list[int], 
                 budget.reserve()
             except OutOfBudget:
                 return number
-            budget.charge(record(tokens=cost + 10))
+            charge(budget, record(tokens=cost + 10))
         return len(costs)
 
     whole, first = Budget(BudgetLimit(tokens=limit)), Budget(BudgetLimit(tokens=limit))
@@ -256,14 +267,14 @@ def test_a_call_is_asked_for_again_when_it_is_sent() -> None:
     for _ in range(3):
         episode.reserve()  # nobody knows yet what a call takes
     episode.confirm()
-    episode.charge(record(tokens=60))
+    charge(episode, record(tokens=60))
     with pytest.raises(OutOfBudget, match=r"the run has spent 60 tokens of 100 tokens, and a call"):
         episode.confirm()
     assert run.flying == episode.flying == 2  # they are charged still
 
 
 def test_others_under_way_do_not_stop_a_call_that_was_let_through() -> None:
-    budget = Budget(BudgetLimit(tokens=100), Spent(tokens=UsageTotal(40, 2)))
+    budget = Budget(BudgetLimit(tokens=100), Spent(tokens=UsageTotal(40, 0, 2)))
     for _ in range(3):
         budget.reserve()
     budget.confirm()

@@ -111,7 +111,7 @@ def test_a_try_has_a_deadline() -> None:
     bench = Bench(steps(Step(1000.0)))
     (sent,) = bench.run()
     assert sent.completion is not None
-    assert sent.faults == (Fault(kind="late", text="no answer within 10 s"),)
+    assert sent.faults == (Fault(kind="late", text="no answer within 10 s", usage=Usage()),)
     assert bench.client.times == [0.0, 11.0]
     assert bench.client.cancelled == 1
 

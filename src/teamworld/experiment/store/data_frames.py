@@ -31,6 +31,7 @@ _CALL: _Columns = {
     **{"respondent": str, "purpose": str, "number": int, "attempt": int, "model": str, "served": str, "finish": str},
     **{"prompt_tokens": int, "cached_tokens": int, "written_tokens": int, "output_tokens": int},
     **{"reasoning_tokens": int, "seconds": float, "usd": float, "faults": int, "cached": bool},
+    **{"lost_prompt_tokens": int, "lost_output_tokens": int, "uncounted_tries": int},
 }
 #: What stands in a column of its own in the frame of events; the rest is JSON.
 _EVENT: _Columns = {"seq": int, "step": int, "tick": int, "kind": str, "agent": str, "goal": str, "plan": int}

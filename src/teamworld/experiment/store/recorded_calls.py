@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import msgspec
 
@@ -14,8 +14,9 @@ from teamworld.experiment.spec import RunCell
 from teamworld.experiment.store.results import FORM
 from teamworld.metrics.event_table import CallRow
 from teamworld.reasoning.human import HUMAN
-from teamworld.reasoning.llm.budget import Spent, UsageTotal
+from teamworld.reasoning.llm.budget import Price, Spent, UsageTotal, spent_by, spent_on
 from teamworld.reasoning.llm.contract import CallKey, CallRecord, Completion, Fault, Form, Request, Turn, Usage
+from teamworld.reasoning.llm.expense import Expense
 from teamworld.reasoning.llm.prices import Prices
 from teamworld.record.database import Database
 
@@ -31,6 +32,19 @@ _FIND = (
     f"SELECT {_RECORD} FROM calls"
     " WHERE cell = ? AND episode = ? AND mind = ? AND purpose = ? AND number = ? AND attempt = ?"
 )
+#: A call of one try of which everything was counted: most of them, and no JSON need be read for it.
+_PLAIN = "finish IS NOT NULL AND faults = '[]' AND prompt_tokens + output_tokens IS NOT NULL"
+#: Tries of calls that never came to an end, because the run stopped; a run in which none was lost has no such table.
+_LOST = """
+CREATE TABLE IF NOT EXISTS lost_tries (
+    cell           TEXT NOT NULL,
+    episode        INTEGER NOT NULL,
+    model          TEXT NOT NULL,
+    prompt_tokens  INTEGER NOT NULL,
+    output_tokens  INTEGER NOT NULL,
+    counted        INTEGER NOT NULL
+) STRICT
+"""
 #: What of a request is one value, in words.
 _WORDS = {
     "model": "model",
@@ -78,11 +92,24 @@ class CallStore(Database):
 
     def rows(self, cell: RunCell | None = None, episode: int | None = None) -> list[CallRow]:
         """Return the calls of the run, a cell or an episode, ordered by their keys; they may go on growing."""
-        columns = ", ".join(
-            {"respondent": "mind", "faults": "json_array_length(faults)"}.get(name, name) for name in CallRow._fields
+        names = (name for name in CallRow._fields if name not in CallRow._field_defaults)
+        columns = ", ".join({"respondent": "mind"}.get(name, name) for name in names)
+        rows = [CallRow(*row) for row in self._select(columns, f"ORDER BY {_KEY}", cell, episode)]
+        return [self._read_faults(row._replace(cached=bool(row.cached))) for row in rows]
+
+    def _read_faults(self, row: CallRow) -> CallRow:
+        """Return a row, which holds its faults as JSON, with their number and what those tries took."""
+        try:
+            faults = msgspec.json.decode(cast("str", row.faults), type=tuple[Fault, ...])
+        except msgspec.DecodeError as error:
+            raise _damaged(self, f"the record of a call in episode {row.episode} of {row.cell}", error) from None
+        taken = [fault.usage for fault in faults if fault.usage is not None]
+        return row._replace(
+            faults=len(faults),
+            lost_prompt_tokens=sum(usage.prompt or 0 for usage in taken),
+            lost_output_tokens=sum(usage.output or 0 for usage in taken),
+            uncounted_tries=sum(usage.prompt is None or usage.output is None for usage in taken),
         )
-        rows = self._select(columns, f"ORDER BY {_KEY}", cell, episode)
-        return [CallRow(*row)._replace(cached=bool(row[-1])) for row in rows]
 
     def count(self, cell: RunCell | None = None, episode: int | None = None) -> int:
         """Return how many calls are on record."""
@@ -98,21 +125,52 @@ class CallStore(Database):
         except msgspec.DecodeError as error:
             raise _damaged(self, f"a request to {model}", error) from None
 
-    def spent(self, cell: RunCell | None = None, episode: int | None = None) -> Spent:
-        """Return what the calls on record took, for a budget that goes on from there."""
-        columns = (
-            "total(usd), count(usd), count(*) - count(usd), total(prompt_tokens + output_tokens),"
-            " count(prompt_tokens + output_tokens), count(*) - count(prompt_tokens + output_tokens)"
-        )
-        rows = self._select(columns, "", cell, episode, f"finish IS NOT NULL AND NOT cached AND model <> '{HUMAN}'")
-        return Spent(UsageTotal(*rows[0][:3]), UsageTotal(*rows[0][3:])) if rows else Spent()
+    def spent(self, price: Price, cell: RunCell | None = None, episode: int | None = None) -> Spent:
+        """Return what the calls on record took, for a budget that goes on from there.
 
-    def _select(self, what: str, end: str, cell: RunCell | None, episode: int | None, *where: str) -> list[Any]:
+        Args:
+            price: Of what nobody counted, and of calls that were made before a price was known.
+            cell: Of this cell alone.
+            episode: Of this episode alone.
+        """
+        paid = f"NOT cached AND model <> '{HUMAN}'"
+        sums = (
+            "total(usd), total(usd > 0), total(prompt_tokens + output_tokens), total(prompt_tokens + output_tokens > 0)"
+        )
+        usd, priced, tokens, calls = self._select(sums, "", cell, episode, paid, _PLAIN)[0]
+        total = Spent(UsageTotal(usd, 0.0, int(priced)), UsageTotal(tokens, 0.0, int(calls)))
+        counts = "model, served, prompt_tokens, cached_tokens, written_tokens, output_tokens"
+        for model, served, *columns in self._select(counts, "", cell, episode, paid, _PLAIN, "usd IS NULL"):
+            usage = Usage(**dict(zip(("prompt", "cached", "written", "output"), columns, strict=True)))
+            if later := price(model, served, usage):
+                total = total.plus(Spent(usd=UsageTotal(later, 0.0, 1)))
+        for row in self._select(_RECORD, "", cell, episode, paid, f"NOT ({_PLAIN})"):
+            try:
+                total = total.plus(spent_by(_record(*row), price))
+            except msgspec.DecodeError as error:
+                raise _damaged(self, "the record of a call", error) from None
+        for model, expense in self.lost(cell, episode):
+            spent = spent_on(expense, price(model, "", expense.usage))
+            total = total.plus(spent).plus(spent.call_count)
+        return total
+
+    def lost(self, cell: RunCell | None = None, episode: int | None = None) -> list[tuple[str, Expense]]:
+        """Return the model and what it took of each try whose call never came to an end: the run stopped."""
+        with self.reading() as db:
+            if not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'lost_tries'").fetchone():
+                return []
+        rows = self._select("model, prompt_tokens, output_tokens, counted", "", cell, episode, table="lost_tries")
+        return [(model, Expense(Usage(prompt=prompt, output=output), bool(c))) for model, prompt, output, c in rows]
+
+    def _select(
+        self, what: str, end: str, cell: RunCell | None, episode: int | None, *where: str, table: str = "calls"
+    ) -> list[Any]:
         filters = {"cell = ?": cell and cell.name, "episode = ?": episode}
         filters = {condition: value for condition, value in filters.items() if value is not None}
         conditions = " AND ".join((*filters, *where)) or "TRUE"
         with self.reading() as db:
-            return db.execute(f"SELECT {what} FROM calls WHERE {conditions} {end}", tuple(filters.values())).fetchall()
+            query = f"SELECT {what} FROM {table} WHERE {conditions} {end}"
+            return db.execute(query, tuple(filters.values())).fetchall()
 
 
 class EpisodeCalls:
@@ -173,6 +231,15 @@ class EpisodeCalls:
             if error.sqlite_errorcode != sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
                 raise
             raise RuntimeError(f"{self.name(key)} is on record already: it was paid twice") from None
+
+    def lose(self, model: str, expenses: Iterable[Expense]) -> None:
+        """Put on record what the tries of a call took that comes to no end, because the run stops."""
+        rows = [
+            (*self._place, model, expense.usage.prompt, expense.usage.output, expense.counted) for expense in expenses
+        ]
+        with self._db.transaction() as db:
+            db.execute(_LOST)
+            db.executemany("INSERT INTO lost_tries VALUES (?, ?, ?, ?, ?, ?)", rows)
 
     def name(self, key: CallKey) -> str:
         """Return what a call is called in a message."""

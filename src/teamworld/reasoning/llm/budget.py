@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from teamworld.errors import UserError
-from teamworld.reasoning.llm.contract import CallRecord
+from teamworld.reasoning.llm.contract import CallRecord, Usage
+from teamworld.reasoning.llm.expense import Expense, call_expenses
 
 _AMOUNT = re.compile(r"(\d{1,15}(?:\.\d+)?)\s*(usd|tok|ktok|mtok)", re.IGNORECASE | re.ASCII)
 _TOKENS = {"tok": 1, "ktok": 1000, "mtok": 1_000_000}
@@ -63,41 +64,66 @@ class UsageTotal(NamedTuple):
     """What calls took of one unit, dollars or tokens."""
 
     total: float = 0.0
-    counted: int = 0
-    """Calls in the total."""
-    uncounted: int = 0
-    """Calls whose amount is unknown."""
+    """As the providers counted it."""
+    estimated: float = 0.0
+    """Of tries that nobody counted."""
+    calls: int = 0
+    """Calls that took something."""
 
-    def plus(self, amount: float | None) -> UsageTotal:
-        """Return it with one more call."""
-        if amount is None:
-            return self._replace(uncounted=self.uncounted + 1)
-        return self._replace(total=self.total + amount, counted=self.counted + 1)
-
-    @property
-    def mean(self) -> float:
-        """Of the calls that are counted; 0 if none is."""
-        return self.total / self.counted if self.counted else 0.0
+    def plus(self, other: UsageTotal) -> UsageTotal:
+        """Return both together."""
+        return UsageTotal(self.total + other.total, self.estimated + other.estimated, self.calls + other.calls)
 
     @property
     def likely(self) -> float:
-        """The total with the uncounted at the mean of the others."""
-        return self.total + self.uncounted * self.mean
+        """All of it."""
+        return self.total + self.estimated
+
+    @property
+    def mean(self) -> float:
+        """Of a call; 0 without any."""
+        return self.likely / self.calls if self.calls else 0.0
 
 
 class Spent(NamedTuple):
-    """What calls took: those that were answered, and not from a cache of earlier runs."""
+    """What calls took; answers from a cache of earlier runs take nothing."""
 
     usd: UsageTotal = UsageTotal()
+    """Without calls of which no price is known."""
     tokens: UsageTotal = UsageTotal()
 
-    def plus(self, record: CallRecord) -> Spent:
-        """Return it with one more call."""
-        if record.completion is None or record.cached:
-            return self
-        usage = record.completion.usage
-        tokens = None if usage.prompt is None or usage.output is None else usage.prompt + usage.output
-        return Spent(self.usd.plus(record.usd), self.tokens.plus(tokens))
+    def plus(self, other: Spent) -> Spent:
+        """Return both together."""
+        return Spent(self.usd.plus(other.usd), self.tokens.plus(other.tokens))
+
+    @property
+    def call_count(self) -> Spent:
+        """What to add when a call is over that took this: one call of each unit of which it took something."""
+        return Spent(*(UsageTotal(calls=int(unit.likely > 0)) for unit in self))
+
+
+#: The price of tokens in USD, of a model as the user named it and as its provider did; None where none is known.
+Price: TypeAlias = Callable[[str, str, Usage], float | None]
+
+
+def spent_on(expense: Expense, usd: float | None) -> Spent:
+    """Return what a try took of a call that may go on."""
+
+    def total(amount: float | None) -> UsageTotal:
+        return UsageTotal(amount or 0.0) if expense.counted else UsageTotal(estimated=amount or 0.0)
+
+    return Spent(total(usd), total(expense.tokens))
+
+
+def spent_by(record: CallRecord, price: Price) -> Spent:
+    """Return what a call on record took, all its tries together."""
+    served = record.completion.served if record.completion else ""
+    total = Spent()
+    for expense in call_expenses(record):
+        total = total.plus(spent_on(expense, price(record.request.model, served, expense.usage)))
+    if record.usd is not None and not record.cached:  # as it was when the call was made
+        total = total._replace(usd=total.usd._replace(total=record.usd))
+    return total.plus(total.call_count)
 
 
 class Budget:
@@ -105,9 +131,10 @@ class Budget:
 
     The next call and those in flight count as the mean of the calls so far. Until the first has come back there is
     no mean, and later ones may cost more than it. So a call is checked twice: where it begins to wait for its turn
-    (``reserve``), and when it is sent (``confirm``); a limit can be passed by the calls that were sent and are not
-    back, never by more. Every ``reserve`` is followed by one ``charge``, also where no completion came; an answer
-    from a cache of earlier runs takes neither.
+    (``reserve``), and whenever it is sent (``confirm``); a limit can be passed by the calls that were sent and are not
+    back, never by more. Every ``reserve`` is followed by one ``charge``, also where no completion came; what a try took
+    that came to nothing is taken at once (``take``). An answer from a cache of earlier runs takes neither. What no
+    provider counted counts as it is estimated, so a limit holds there too.
 
     Args:
         limit: The most that may be spent.
@@ -138,7 +165,6 @@ class Budget:
 
         Raises:
             OutOfBudget: It would likely pass the limit.
-            UserError: The provider does not count what is limited.
         """
         for budget in self._nested():
             budget._check(budget.flying)
@@ -150,16 +176,20 @@ class Budget:
 
         Raises:
             OutOfBudget: It would likely pass the limit, whatever the others in flight take.
-            UserError: The provider does not count what is limited.
         """
         for budget in self._nested():
             budget._check(0)
 
-    def charge(self, record: CallRecord) -> None:
-        """Count a call that was reserved before."""
+    def take(self, spent: Spent) -> None:
+        """Count what a try took whose call goes on."""
+        for budget in self._nested():
+            budget.spent = budget.spent.plus(spent)
+
+    def charge(self, spent: Spent) -> None:
+        """Count what of a call that was reserved before is not taken yet: it is over."""
         for budget in self._nested():
             budget.flying -= 1
-            budget.spent = budget.spent.plus(record)
+        self.take(spent)
 
     def _nested(self) -> Iterator[Budget]:
         budget: Budget | None = self
@@ -171,16 +201,14 @@ class Budget:
         for unit, limit, spent in zip(BudgetLimit._fields, self.limit, self.spent, strict=True):
             if limit is None:
                 continue
-            if spent.uncounted and not spent.counted:
-                raise UserError(
-                    f"a budget in {unit} cannot be kept: the provider does not say what its answers take;"
-                    f" leave {unit} out of {self._option}"
-                )
             if spent.likely + (flying + 1) * spent.mean > limit:
                 others = f" with {flying} call{'s'[: flying - 1]} under way" if flying else ""
+                guessed = (
+                    f" ({_show(spent.estimated, unit)} by estimate: nobody counted them)" if spent.estimated else ""
+                )
                 raise OutOfBudget(
-                    f"{self._what} has spent {_show(spent.likely, unit)} of {_show(limit, unit)}{others}, and a call"
-                    f" takes about {_show(spent.mean, unit)}: give the same command with a larger {self._option}"
+                    f"{self._what} has spent {_show(spent.likely, unit)}{guessed} of {_show(limit, unit)}{others}, and"
+                    f" a call takes about {_show(spent.mean, unit)}: give the same command with a larger {self._option}"
                     f" to go on where it stopped"
                 )
 

@@ -89,6 +89,8 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
     """One line, without a key or an address's secrets."""
     retry_after: float | None = None
     """Seconds that the provider asked to wait."""
+    usage: Usage | None = None
+    """Tokens that the try took; None where it took none, without counts where it took some that nobody counted."""
 
     def __post_init__(self) -> None:
         """Replace halves of characters, as a completion does."""
@@ -140,7 +142,7 @@ class CallRecord(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
     """From the first sending to the completion, waiting between tries included."""
     usd: float | None = None
-    """None where no price is known."""
+    """Price of the tokens that were counted, of all its tries; None where no price is known."""
     cached: bool = False
     """Whether it came from a cache of earlier runs, at no cost."""
 

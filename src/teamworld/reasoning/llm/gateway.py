@@ -16,7 +16,17 @@ from typing import NamedTuple
 import msgspec
 
 from teamworld.errors import UserError
-from teamworld.reasoning.llm.contract import HOPELESS, PASSING, Client, Completion, Fault, ProviderError, Request, lines
+from teamworld.reasoning.llm.contract import (
+    HOPELESS,
+    PASSING,
+    Client,
+    Completion,
+    Fault,
+    ProviderError,
+    Request,
+    Usage,
+    lines,
+)
 from teamworld.seeding import generator
 
 #: Calls in flight at first, and again after an outage: a team of ordinary size need not wait, a small server is not
@@ -159,12 +169,18 @@ class Gateway:
         """Calls that may be in flight now."""
         return self._limit.value
 
-    async def complete(self, request: Request, permit: Callable[[], None] = lambda: None) -> Sent:
+    async def complete(
+        self,
+        request: Request,
+        permit: Callable[[], None] = lambda: None,
+        lose: Callable[[Fault], None] = lambda fault: None,
+    ) -> Sent:
         """Send a request until a completion comes, it is refused, or the patience with this call is over.
 
         Args:
             request: What is asked.
             permit: Called whenever it is about to be sent, which may be long after it was given; it may raise.
+            lose: Told of every try that brought no completion, as soon as it is over.
 
         Raises:
             Unreachable: The endpoint does not answer, or asks for more patience than there is.
@@ -184,6 +200,7 @@ class Gateway:
             if isinstance(outcome, Completion):
                 return Sent(outcome, tuple(faults), loop.time() - began)
             faults.append(outcome)
+            lose(outcome)
             self._check()
             if outcome.kind == "refused":
                 return Sent(None, tuple(faults), loop.time() - began)
@@ -257,7 +274,8 @@ class Gateway:
             except ProviderError as error:
                 outcome = error.fault
             except TimeoutError:
-                outcome = Fault(kind="late", text=f"no answer within {seconds:g} s")
+                # Its model may have worked all that time: whoever runs it is paid, and nobody counted.
+                outcome = Fault(kind="late", text=f"no answer within {seconds:g} s", usage=Usage())
             self._learn_outcome(number, outcome, request)
             return outcome
         finally:

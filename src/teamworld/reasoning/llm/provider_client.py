@@ -7,11 +7,13 @@ import re
 import ssl
 import zlib
 from collections.abc import AsyncIterable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import httpx2
+import msgspec
 from msgspec import structs
 from openai import AsyncOpenAI
 from openai.types.chat import ChatCompletion
@@ -37,9 +39,10 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
 from teamworld.reasoning.llm.contract import Completion, Form, ProviderError, Request, Turn, Usage
+from teamworld.reasoning.llm.expense import turn_characters
 from teamworld.reasoning.llm.keys import HIDDEN, SHORT, Secret
 from teamworld.reasoning.llm.model_names import HOSTED, Endpoint
-from teamworld.reasoning.llm.provider_errors import make_fault
+from teamworld.reasoning.llm.provider_errors import is_paid, make_fault
 
 if TYPE_CHECKING:
     from pydantic_ai.models.openai._chat_completions import LenientChatCompletion
@@ -61,6 +64,16 @@ _PLACEHOLDER = "set-when-sent"
 #: Bytes of a response at most, before and after it is decompressed: more than any answer takes.
 MOST_BYTES = 16 * 2**20
 _FINISHES = {"length": "length", "content_filter": "refused"}
+#: The bodies that came for the request that is under way: what a failed one says of its tokens is charged too.
+_bodies: ContextVar[list[bytes]] = ContextVar("_bodies")
+#: A count below a token for so many characters is none.
+DENSEST = 64
+#: Counts that add up, each protocol its own: OpenAI's, Anthropic's, Google's.
+_PROMPT_COUNTS = (
+    *("prompt_tokens", "promptTokenCount"),
+    *("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),
+)
+_OUTPUT_COUNTS = ("completion_tokens", "output_tokens", "candidatesTokenCount", "thoughtsTokenCount")
 #: A number of tokens, also where it is written as text; a record holds none above.
 _COUNT: TypeAdapter[int] = TypeAdapter(Annotated[int, Field(ge=0, lt=2**63)])
 
@@ -89,7 +102,8 @@ def http(
             request.headers[header] = shape.format(secret.reveal())
 
     async def bound(response: httpx2.Response) -> None:
-        response.stream = await _read_bounded(response)
+        response.stream = body = await _read_bounded(response)
+        _bodies.get([]).append(b"".join(body))
 
     return httpx2.AsyncClient(
         headers={"accept-encoding": "gzip, deflate"},
@@ -231,6 +245,8 @@ class ProviderClient:
         """Send a request once; raises ``ProviderError``."""
         lane = self._lane()
         lane.busy += 1
+        bodies: list[bytes] = []
+        _bodies.set(bodies)
         try:
             response = await model_request(
                 lane.model,
@@ -239,9 +255,10 @@ class ProviderClient:
                 model_request_parameters=parameters_of(request, strict=self._endpoint.provider == "openai" or None),
                 instrument=False,
             )
-            return self._without_key(completion_of(response))
+            return self._without_key(completion_of(response, request))
         except Exception as error:  # noqa: BLE001  whatever a server's answer makes the library raise is a fault of it
             fault = make_fault(error, self._endpoint, request.form, self._secrets)
+            fault = structs.replace(fault, usage=_named_usage(bodies, request) or (Usage() if is_paid(error) else None))
         finally:
             lane.busy -= 1
         # Outside of the handler: the library's exception holds the request, headers and all.
@@ -325,8 +342,8 @@ def parameters_of(request: Request, strict: bool | None) -> ModelRequestParamete
     return ModelRequestParameters(output_mode="text")
 
 
-def completion_of(response: ModelResponse) -> Completion:
-    """Return what the library's response holds; reasoning that came apart is left out."""
+def completion_of(response: ModelResponse, request: Request) -> Completion:
+    """Return what the library's response to a request holds; reasoning that came apart is left out."""
     details = response.provider_details or {}
     calls = [part.args for part in response.parts if isinstance(part, ToolCallPart)]
     if calls:
@@ -338,18 +355,50 @@ def completion_of(response: ModelResponse) -> Completion:
     return Completion(
         text=text,
         finish=cast("Any", _FINISHES.get(response.finish_reason or "", "stop")),
-        usage=_believed(usage, text),
+        usage=_believed(usage, turn_characters(request), len(text)),
         served=response.model_name or "",
     )
 
 
-def _believed(usage: Usage, text: str) -> Usage:
-    """Return a usage without the zeros that cannot be: every prompt takes tokens, and so does a text that came.
+def _believed(usage: Usage, sent: int, came: int) -> Usage:
+    """Return a usage without counts that cannot be, of so many characters that were sent and came.
 
     A budget that believed them would never end.
     """
-    prompt, output = usage.prompt or None, usage.output if usage.output or not text else None
+    prompt = None if usage.prompt is None or usage.prompt <= sent / DENSEST else usage.prompt
+    output = None if usage.output is None or usage.output < came / DENSEST else usage.output
     return structs.replace(usage, prompt=prompt, output=output)
+
+
+_Counts = msgspec.defstruct("_Counts", [(name, Any, None) for name in (*_PROMPT_COUNTS, *_OUTPUT_COUNTS)])
+
+
+class _Body(msgspec.Struct):
+    """What is read of a body that is no answer."""
+
+    usage: _Counts | None = None  # type: ignore[valid-type]
+    google: _Counts | None = msgspec.field(name="usageMetadata", default=None)  # type: ignore[valid-type]
+
+
+def _named_usage(bodies: list[bytes], request: Request) -> Usage | None:
+    """Return the usage that a body names from which no answer could be read; None where it names none."""
+    for body in bodies:
+        try:
+            read = msgspec.json.decode(body, type=_Body)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            continue
+        counts = read.usage or read.google
+        prompt = _add_counts(counts, *_PROMPT_COUNTS)
+        output = _add_counts(counts, *_OUTPUT_COUNTS)
+        if prompt or output:
+            return _believed(Usage(prompt=prompt, output=output), turn_characters(request), 0)
+    return None
+
+
+def _add_counts(counts: object, *names: str) -> int | None:
+    """Return the sum of the counts that are there, None where none is."""
+    known = [count for count in (_read_count(counts, name) for name in names) if count is not None]
+    return sum(known) if known else None
 
 
 def _protocol_usage(usage: object) -> Usage:

@@ -72,6 +72,19 @@ def make_fault(error: Exception, endpoint: Endpoint, form: Form, secrets: Iterab
     return Fault(kind=kind, text=f"{before}{text.rstrip('.')}{hint}", retry_after=wait)
 
 
+def is_paid(error: Exception) -> bool:
+    """Return whether a model may have worked for a request that came to nothing, as far as its exception tells.
+
+    So it is where an answer was not to be used, came too late or broke off; not where the server refused the request
+    by its status, said that it is busy, or was never reached.
+    """
+    if isinstance(error, library.ModelHTTPError | library.ModelRateLimitError | library.UserError) or _is_redirect(
+        error
+    ):
+        return False
+    return getattr(error, "phase", None) != "connect"
+
+
 def _classify(error: Exception, status: int | None) -> FaultKind:
     if status in _STATUSES and not isinstance(error, library.ModelContextWindowExceededError):
         return _STATUSES[status]

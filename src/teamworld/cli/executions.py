@@ -78,8 +78,9 @@ def execute(experiment: ExperimentSpec, out: Path | None, options: RunOptions, *
         return
     for table in tables.of_run(rows, folder.experiment()):
         print_table(table)
-    if note := tables.describe_code(folder.codes()):
-        print(note)
+    for note in (tables.describe_errors(folder.errors(folder.experiment())), tables.describe_code(folder.codes())):
+        if note:
+            print(note)
     if (bill := next(bills.of_run(folder, Prices.load(options.prices)), None)) is not None:
         print_table(bill)
     if figures:
@@ -175,6 +176,8 @@ class RunProgress(NamedTuple):
     running: bool | None
     """A process holds it now; None where that cannot be seen."""
     calls: int
+    errors: int
+    """Episodes that ended in an error."""
 
     @property
     def state(self) -> str:
@@ -183,6 +186,8 @@ class RunProgress(NamedTuple):
             return "running"
         if self.done == self.wanted:
             return "done"
+        if self.errors:
+            return f"{self.errors} in error"
         if self.running is None:
             return "not known"
         return "stopped" if self.done else "waiting"
@@ -216,7 +221,8 @@ def _progress(folder: RunFolder, experiment: ExperimentSpec) -> RunProgress:
         with CallStore(folder.results_file, readonly=True) as store:
             calls = store.count()
     done = len(folder.finished(experiment))
-    return RunProgress(str(folder.path), done, experiment.episode_count, folder.held(), calls)
+    errors = len(folder.errors(experiment))
+    return RunProgress(str(folder.path), done, experiment.episode_count, folder.held(), calls, errors)
 
 
 def show_status(folder: Path, *, as_json: bool) -> int:

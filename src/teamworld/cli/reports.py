@@ -88,7 +88,8 @@ def report(
                 own = tables.of_run([row for _, row in run_folder.finished(experiment)], experiment)
             name = f"{path.relative_to(folder).as_posix()}: " if grid.kind_of(folder) is not None else ""
             shown += [replace(table, title=f"{name}{table.title}") for table in own]
-            notes += [f"{name}{note}"] if (note := tables.describe_code(run_folder.codes())) else []
+            said = (tables.describe_errors(run_folder.errors(experiment)), tables.describe_code(run_folder.codes()))
+            notes += [f"{name}{note}" for note in said if note]
     if json:
         dump({"run": str(folder), "tables": [table.plain() for table in shown]})
     else:

@@ -321,14 +321,14 @@ async def live(
         yield ReasonerFactory(experiment)
         return
     async with AsyncExitStack() as stack:
+        calls = stack.enter_context(CallStore(folder.results_file))
         patience = Patience(per_try=running.timeout, outage=running.patience)
         gateways = {}
         for name, endpoint in plan.endpoints.items():
             client = providers.make_client(endpoint, plan.secrets[name], read=running.timeout)
             most = 1 if endpoint.provider == "gguf" else running.calls
-            gateways[name] = Gateway(client, name, patience, most, watch.notice)
+            gateways[name] = Gateway(client, name, patience, most, watch.notice, witness=calls.answered(name))
             stack.push_async_callback(gateways[name].close)
-        calls = stack.enter_context(CallStore(folder.results_file))
         cache = stack.enter_context(AnswerCache(running.cache)) if running.cache is not None else None
         budget = Budget(plan.limit, calls.spent(plan.prices.price))
         flight = await stack.enter_async_context(InFlightCalls(gateways.values(), watch.notice))

@@ -13,6 +13,7 @@ _RANGES = {
     "jobs": (1, 10_000),
     "timeout": (1, 86_400),
     "patience": (0, 604_800),
+    "tolerate": (0, 1),
 }
 
 
@@ -33,6 +34,9 @@ class RunOptions:
         jobs: Episodes at the same time, where language models answer.
         timeout: Seconds to wait for one answer.
         patience: Seconds to wait for a server that answers no more, before the run stops.
+        tolerate: Share of the episodes that may end in an error, because no try of a call got through, before the run
+            stops. They have no score, and comparisons leave them out.
+        repeat_errors: Play the episodes again that ended in an error.
         accept_changes: Go on with a run though the code that plays it has changed since it began; the run says so.
 
     Raises:
@@ -49,6 +53,8 @@ class RunOptions:
     jobs: int = 64
     timeout: float = 180.0
     patience: float = 300.0
+    tolerate: float = 0.1
+    repeat_errors: bool = False
     accept_changes: bool = False
 
     def __post_init__(self) -> None:

@@ -29,14 +29,14 @@ from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.spec_resolution import has_local_plugins
 from teamworld.experiment.store.folder import RunFolder
-from teamworld.experiment.store.recorded_calls import NotRecorded
+from teamworld.experiment.store.recorded_calls import CallStore, NotRecorded
 from teamworld.experiment.store.results import EpisodeRow, Results
 from teamworld.experiment.warm_start import RunMemories
 from teamworld.memory.store import MemoryStore
 from teamworld.methods import registry as methods
 from teamworld.methods.contract import Method
 from teamworld.metrics.summary import summarise
-from teamworld.reasoning.contract import Reasoner
+from teamworld.reasoning.contract import LostCall, Reasoner
 from teamworld.record import EpisodeStart, Event, LogWriter, read_log
 from teamworld.record.log import digest
 from teamworld.worlds import registry as worlds
@@ -112,7 +112,14 @@ def run(
             reasoners = from_record(experiment, folder, source)
         elif plan is not None:
             reasoners = live(experiment, folder, plan, running, watch)
-        return completed(_run(experiment, folder, experiment.cells(), progress, reasoners))
+            if running.repeat_errors:
+                finished = {(cell.name, row.episode) for cell, row in folder.finished(experiment)}
+                with CallStore(folder.results_file) as calls:
+                    calls.forget_failed(finished)
+        errors = EpisodeErrors(experiment.episode_count, running.tolerate, watch.notice)
+        rows = completed(_run(experiment, folder, experiment.cells(), progress, reasoners, errors))
+        errors.tell_all()
+        return rows
 
 
 def _check_world(experiment: ExperimentSpec, folder: RunFolder) -> None:
@@ -159,7 +166,10 @@ def _run_in_processes(
 def run_cell(experiment: ExperimentSpec, folder: RunFolder, cell: RunCell) -> list[EpisodeRow]:
     """Run what is missing of one cell whose reasoners ask nobody, in a folder that the caller holds."""
     experiment.load_plugins()
-    return completed(_run(experiment, folder, [cell], lambda row: None, nullcontext(ReasonerFactory(experiment))))
+    nobody = nullcontext(ReasonerFactory(experiment))
+    return completed(
+        _run(experiment, folder, [cell], lambda row: None, nobody, EpisodeErrors(experiment.episode_count))
+    )
 
 
 async def _run(
@@ -168,6 +178,7 @@ async def _run(
     cells: Sequence[RunCell],
     progress: EpisodeCallback,
     opened: AbstractAsyncContextManager[ReasonerFactory],
+    errors: EpisodeErrors,
 ) -> list[EpisodeRow]:
     with (
         Results(folder.results_file) as results,
@@ -176,9 +187,50 @@ async def _run(
     ):
         async with opened as reasoners:
             turn = asyncio.Semaphore(reasoners.together)
-            job = CellRunner(experiment, folder, results, RunMemories(memory, earlier), reasoners, progress, turn)
+            memories = RunMemories(memory, earlier)
+            job = CellRunner(experiment, folder, results, memories, reasoners, progress, turn, errors)
             await job.finish_all(job.run(cell) for cell in cells)
         return [row for cell in cells for row in results.rows(cell)]
+
+
+class EpisodeErrors:
+    """The episodes of a run that ended in an error: no try of a call got through. They have no score.
+
+    Args:
+        episodes: Of the run.
+        tolerated: Share of them that may end so.
+        notice: Gets a line on each, and one on all.
+    """
+
+    def __init__(
+        self, episodes: int, tolerated: float = 0.0, notice: Callable[[str], None] = lambda line: None
+    ) -> None:
+        self._episodes, self._tolerated, self._notice = episodes, tolerated, notice
+        self._count = 0
+
+    def add(self, cell: RunCell, episode: int, error: LostCall) -> None:
+        """Take note of one.
+
+        Raises:
+            UserError: That is more than is tolerated.
+        """
+        self._count += 1
+        self._notice(f"episode {episode} of {cell.name} ended in an error: {error}")
+        if self._count > self._tolerated * self._episodes:
+            raise UserError(
+                f"{self._count} of {self._episodes} episodes ended in an error, more than --tolerate "
+                f"{self._tolerated:g}; the last: {error}. The same command with --repeat-errors plays them again, with "
+                "a larger --tolerate it goes on without them"
+            )
+
+    def tell_all(self) -> None:
+        """Tell how many there are, if any."""
+        if self._count:
+            which = "1 episode" if self._count == 1 else f"{self._count} episodes"
+            self._notice(
+                f"{which} of {self._episodes} ended in an error, without a score, as are those that would have learned "
+                "from them; the same command with --repeat-errors plays them"
+            )
 
 
 @dataclass(frozen=True)
@@ -193,6 +245,7 @@ class CellRunner:
     progress: EpisodeCallback
     turn: asyncio.Semaphore
     """Held while an episode is played."""
+    errors: EpisodeErrors
 
     async def run(self, cell: RunCell) -> None:
         """Run what is missing of a cell: in order where the method learns, else at the same time."""
@@ -211,11 +264,12 @@ class CellRunner:
         missing = [number for number in numbers if number not in finished]
         if learning:
             for number in missing:
-                await self._episode(cell, number)
+                if not await self._episode(cell, number):
+                    return  # what follows would learn from an episode that never was
         else:
             await self.finish_all(self._episode(cell, number) for number in missing)
 
-    async def finish_all(self, works: Iterable[Coroutine[Any, Any, None]]) -> None:
+    async def finish_all(self, works: Iterable[Coroutine[Any, Any, object]]) -> None:
         """Do all, at the same time if episodes may be; the first error ends the others.
 
         One after the other, what a record lacks ends only the work that needs it, and is raised at the end.
@@ -252,13 +306,19 @@ class CellRunner:
             if (delta := method.learn(list(read_log(path)))) is not None:
                 memory.commit(cell.name, delta)
 
-    async def _episode(self, cell: RunCell, episode: int) -> None:
+    async def _episode(self, cell: RunCell, episode: int) -> bool:
+        """Play an episode; return whether it came to its end."""
         async with self.turn:
             begun = time.perf_counter()
             path = self.folder.log(cell, episode)
             path.parent.mkdir(parents=True, exist_ok=True)
             reasoner = self.reasoners.of(cell, episode)
-            events, digested = await play(self.experiment, cell, episode, path, self.memories, reasoner)
+            try:
+                events, digested = await play(self.experiment, cell, episode, path, self.memories, reasoner)
+            except LostCall as error:
+                path.unlink(missing_ok=True)
+                self.errors.add(cell, episode, error)
+                return False
             delta = self._method(cell).learn(events)
             if delta is not None:
                 self.memories.learned.commit(cell.name, delta)
@@ -266,6 +326,7 @@ class CellRunner:
             row = EpisodeRow(cell.name, episode, cell.method, cell.seed, summarise(events), digested, seconds)
             self.results.add(row)
         self.progress(row)
+        return True
 
 
 async def play(

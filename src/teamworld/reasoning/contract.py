@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeAl
 import numpy as np
 from pydantic import BaseModel
 
+from teamworld.errors import UserError
 from teamworld.language import AgentId
 from teamworld.worlds.contract import View
 
@@ -25,9 +26,10 @@ RespondentId: TypeAlias = str
 Answer = TypeVar("Answer", bound=BaseModel)
 
 #: What can be wrong with an answer; each is counted separately.
-#: ``none``: no answer came; ``empty``; ``refused``; ``cut``: it hit the token limit; ``json``: no JSON in it;
+#: ``none``: the provider gave no answer to this request; ``lost``: no try got through to it; ``empty``;
+#: ``refused``; ``cut``: it hit the token limit; ``json``: no JSON in it;
 #: ``schema``: JSON of another form; ``intent``: sound in form, but not possible for this agent at this time.
-Flaw: TypeAlias = Literal["none", "empty", "refused", "cut", "json", "schema", "intent"]
+Flaw: TypeAlias = Literal["none", "lost", "empty", "refused", "cut", "json", "schema", "intent"]
 
 
 class Sampling(NamedTuple):
@@ -136,6 +138,10 @@ class BadAnswer(Exception):
     def __init__(self, complaint: str, flaw: Flaw = "schema", text: str = "", call: Call | None = None) -> None:
         super().__init__(complaint)
         self.rejected = Rejected(text, flaw, complaint, call)
+
+
+class LostCall(UserError):
+    """A question has no answer because no try of a call got through: that is no failure of the team that asked."""
 
 
 class Reasoner(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Generic, NamedTuple
 
-from teamworld.reasoning.contract import Answer, BadAnswer, Call, Question, Reasoner, Rejected
+from teamworld.reasoning.contract import Answer, BadAnswer, Call, LostCall, Question, Reasoner, Rejected
 
 
 class FinalAnswer(NamedTuple, Generic[Answer]):
@@ -20,7 +20,11 @@ class FinalAnswer(NamedTuple, Generic[Answer]):
 
 
 async def ask_until_usable(reasoner: Reasoner, question: Question[Answer], retries: int) -> FinalAnswer[Answer]:
-    """Ask ``question`` until an answer passes its check, with at most ``retries`` retries, or fewer by the question."""
+    """Ask ``question`` until an answer passes its check, with at most ``retries`` retries, or fewer by the question.
+
+    Raises:
+        LostCall: None did, and at least one call brought no answer at all.
+    """
     retries = retries if question.retries is None else min(retries, question.retries)
     tries: list[Rejected] = []
     rest: Answer | None = None
@@ -35,4 +39,6 @@ async def ask_until_usable(reasoner: Reasoner, question: Question[Answer], retri
             return FinalAnswer(answer, tuple(tries), False, call)
         tries.append(Rejected(answer.model_dump_json(), "intent", complaint, call))
         rest = question.salvage(answer) or rest
+    if lost := next((bad for bad in tries if bad.flaw == "lost"), None):
+        raise LostCall(f"{question.respondent} got no answer to {question.kind}: {lost.complaint}")
     return FinalAnswer(question.fallback() if rest is None else rest, tuple(tries), True, None)

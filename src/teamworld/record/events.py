@@ -110,7 +110,7 @@ class StageEntered(_Record, frozen=True, kw_only=True, tag="stage"):
 class AnswerError(msgspec.Struct, frozen=True, kw_only=True):
     """An answer that could not be used."""
 
-    flaw: Literal["none", "empty", "refused", "cut", "json", "schema", "intent"]
+    flaw: Literal["none", "lost", "empty", "refused", "cut", "json", "schema", "intent"]
     """See ``teamworld.reasoning.contract.Flaw``."""
     text: str
     """What was wrong with it, as the reasoner was told."""

@@ -86,6 +86,8 @@ class PairedDifference(NamedTuple):
     """Instances where one or both have no value; a mean leaves them out, which may be what makes the difference."""
     family: int = 1
     """Differences that the p is corrected for."""
+    left_out: int = 0
+    """Episodes that only one of both has, such as where the other ended in an error: neither counts them here."""
 
     @property
     def supported(self) -> bool:
@@ -152,16 +154,16 @@ def compare(
     measured = list(samples)
     strata = {sample.instance: sample.stratum for sample in measured}
     methods = list(dict.fromkeys(sample.method for sample in measured))
-    origins = {method: _origins([sample for sample in measured if sample.method == method]) for method in methods}
+    by_method = {method: [sample for sample in measured if sample.method == method] for method in methods}
+    origins = {method: _origins(own) for method, own in by_method.items()}
+    pairings = [_pairing(by_method, *pair) for pair in (combinations(methods, 2) if wanted is None else wanted)]
     rows: list[MetricRow] = []
     pairs: list[PairedDifference] = []
     for name in names:
         metric = metrics()[name]
-        units = {
-            method: _units(metric, [sample for sample in measured if sample.method == method]) for method in methods
-        }
+        units = {method: _units(metric, own) for method, own in by_method.items()}
         rows += [_row(method, metric, units[method], strata, origins[method]) for method in methods]
-        pairs += _pairs(metric, units, strata, origins, tuple(combinations(methods, 2)) if wanted is None else wanted)
+        pairs += (pair for pairing in pairings for pair in _difference(metric, pairing, units, strata, origins))
     independence = (_independence(method, origins[method]) for method in methods)
     return Comparison(tuple(rows), tuple(_corrected(pairs, main)), tuple(main), tuple(independence))
 
@@ -242,42 +244,74 @@ def _all(metric: Metric) -> tuple[float | None, float | None]:
     return (None, None) if metric.low is None or metric.high is None else (metric.low, metric.high)
 
 
-def _pairs(
+class _Pairing(NamedTuple):
+    """Two methods, and the episodes that both have where these are not all."""
+
+    first: str
+    second: str
+    shared: tuple[Sequence[Sample], Sequence[Sample]] | None
+    left_out: int
+
+
+def _place(sample: Sample) -> tuple[str, str, int]:
+    """Return where an episode took place: what methods share."""
+    return sample.instance, sample.setting, sample.episode
+
+
+def _pairing(by_method: Mapping[str, Sequence[Sample]], first: str, second: str) -> _Pairing:
+    """Pair two methods: what only one of them has played counts for neither."""
+    places = [{_place(sample) for sample in by_method.get(method, ())} for method in (first, second)]
+    left_out = len(places[0] ^ places[1])
+    if not left_out:
+        return _Pairing(first, second, None, 0)
+    own, other = (
+        [sample for sample in by_method[method] if _place(sample) in places[0] & places[1]]
+        for method in (first, second)
+    )
+    return _Pairing(first, second, (own, other), left_out)
+
+
+def _difference(
     metric: Metric,
-    units: Mapping[str, Units],
+    pairing: _Pairing,
+    all_units: Mapping[str, Units],
     strata: Mapping[str, str],
     origins: Mapping[str, Origins],
-    wanted: Sequence[tuple[str, str]],
 ) -> Iterator[PairedDifference]:
-    for first, second in wanted:
-        both = {
-            instance: (unit, units[second][instance])
-            for instance, unit in units[first].items()
-            if instance in units[second]
-        }
-        known = {
-            instance: pair for instance, pair in both.items() if pair[0].value is not None and pair[1].value is not None
-        }
-        observations = _observations(
-            (instance, (origins[first][instance], origins[second][instance])) for instance in both
-        )
-        counted = {
-            instance: (*_ratio(metric, pair[0]), *_ratio(metric, pair[1]))
-            for instance, pair in (both if _is_rate(metric) and known else known).items()
-        }
-        sums = _summed(counted, observations, strata)
-        result = paired(
-            [total[:2] for totals in sums.values() for total in totals],
-            [total[2:] for totals in sums.values() for total in totals],
-            [stratum for stratum, totals in sums.items() for _ in totals],
-            binary=metric.is_binary,
-        )
-        if result is None:
-            continue
-        number = len({observations[instance] for instance in known})
-        low, high = (result.low, result.high) if number > 1 else (None, None)
-        tested = (result.difference, low, high, result.p, result.p, result.effect)
-        yield PairedDifference(first, second, metric.name, *tested, number, len(both) - len(known))
+    """Yield the difference of two methods in a metric, if there is one."""
+    first, second = pairing.first, pairing.second
+    units = (
+        all_units
+        if pairing.shared is None
+        else dict(zip((first, second), (_units(metric, own) for own in pairing.shared), strict=True))
+    )
+    both = {
+        instance: (unit, units[second][instance])
+        for instance, unit in units[first].items()
+        if instance in units[second]
+    }
+    known = {
+        instance: pair for instance, pair in both.items() if pair[0].value is not None and pair[1].value is not None
+    }
+    observations = _observations((instance, (origins[first][instance], origins[second][instance])) for instance in both)
+    counted = {
+        instance: (*_ratio(metric, pair[0]), *_ratio(metric, pair[1]))
+        for instance, pair in (both if _is_rate(metric) and known else known).items()
+    }
+    sums = _summed(counted, observations, strata)
+    result = paired(
+        [total[:2] for totals in sums.values() for total in totals],
+        [total[2:] for totals in sums.values() for total in totals],
+        [stratum for stratum, totals in sums.items() for _ in totals],
+        binary=metric.is_binary,
+    )
+    if result is None:
+        return
+    number = len({observations[instance] for instance in known})
+    low, high = (result.low, result.high) if number > 1 else (None, None)
+    tested = (result.difference, low, high, result.p, result.p, result.effect)
+    nulls = len(both) - len(known)
+    yield PairedDifference(first, second, metric.name, *tested, number, nulls, left_out=pairing.left_out)
 
 
 def _corrected(pairs: Sequence[PairedDifference], main: Sequence[str]) -> Iterator[PairedDifference]:
@@ -364,6 +398,9 @@ def claims(comparison: Comparison, names: Sequence[str] | None = None) -> Iterat
         corrected = f" corrected for {pair.family} comparisons" if pair.family > 1 else ""
         numbers = f"{bounds}, p {'<' if pair.p <= FLOOR else '='} {_number(pair.p_corrected)}{corrected}"
         left = f", {pair.nulls} more without a value of one or both" if pair.nulls else ""
+        left += (
+            f", {pair.left_out} episode{'s'[: pair.left_out - 1]} left out that only one has" if pair.left_out else ""
+        )
         over = f"over {pair.n} paired observation{'' if pair.n == 1 else 's'}{left}"
         if pair.supported:
             more = "higher" if pair.difference > 0 else "lower"

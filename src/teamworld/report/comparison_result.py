@@ -20,7 +20,7 @@ from teamworld.methods.contract import Method
 from teamworld.report import comparison_tables, export, measurement
 from teamworld.report.comparison import Comparison, claims, doubts
 from teamworld.report.measurement import Measurement
-from teamworld.report.tables import Table, describe_headline
+from teamworld.report.tables import Table, describe_errors, describe_headline
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,9 @@ def measure_comparison(
     result = measurement.compared(measured, names, main)
     by_setting = {s.name: measurement.compared(measured.within(s.name), names, main) for s in settings if s.name}
     caption = comparison_tables.caption(experiments)
+    errors = [failed for part in parts for failed in RunFolder(part.folder).errors(part.experiment)]
+    if errors:
+        caption += f"; {describe_errors(errors)}"
     explained = "; ".join(filter(None, (caption, describe_headline(finished))))
     tables = [comparison_tables.table(result, names, explained)]
     tables += [comparison_tables.by_setting(by_setting, name, caption) for name in main if by_setting and name in names]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from teamworld.errors import UserError
 from teamworld.experiment.message_protocol import differ
-from teamworld.experiment.spec import ExperimentSpec
+from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.results import EpisodeRow
 from teamworld.metrics.all_metrics import HeadlineValue
 from teamworld.metrics.definition import Value, metrics, only, pool
@@ -50,6 +51,18 @@ class Table:
 def of_run(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> list[Table]:
     """Return the tables of a run: episodes in a row, then each method over all of them."""
     return [by_episode(rows, experiment), by_method(rows, experiment)]
+
+
+def describe_errors(errors: Sequence[tuple[RunCell, int]]) -> str:
+    """Return a line on the episodes that ended in an error; nothing where none did."""
+    if not errors:
+        return ""
+    counts = Counter(cell.method for cell, _ in errors)
+    of_methods = ", ".join(f"{method} {count}" for method, count in counts.items())
+    return (
+        f"{len(errors)} episode{'s'[: len(errors) - 1]} ended in an error, as no try of a call got through, and count "
+        f"nowhere ({of_methods}); --repeat-errors plays them again"
+    )
 
 
 def describe_code(codes: Sequence[Mapping[str, Any]]) -> str:

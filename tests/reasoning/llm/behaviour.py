@@ -72,6 +72,8 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Rate of each fault; drawn by seed, request, and how often this request came."""
     row: int | None = None
     """Of ``faults``, a request gets at most so many in a row."""
+    lasting: bool = False
+    """A request meets the same of ``faults`` whenever it comes."""
     script: list[str] = []
     """Faults, or 'ok', of the first requests in their order of arrival; after it, ``faults`` hold."""
     retry_after: str = "1"
@@ -327,7 +329,7 @@ class Server:
         if not behaviour.faults or self._row[digest] == behaviour.row:
             self._row[digest] = 0
             return "ok"
-        share = _share(behaviour.seed, digest, self.seen.came[digest])
+        share = _share(behaviour.seed, digest, 0 if behaviour.lasting else self.seen.came[digest])
         for fault, rate in sorted(behaviour.faults.items()):
             share -= rate
             if share < 0:

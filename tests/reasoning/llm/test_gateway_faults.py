@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import gc
 import tracemalloc
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from itertools import count
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -22,7 +23,7 @@ from teamworld.reasoning.llm.contract import (
     Request,
     Usage,
 )
-from teamworld.reasoning.llm.gateway import Gateway, Sent, Unreachable
+from teamworld.reasoning.llm.gateway import ANSWERED_AGAIN, Gateway, Sent, Unreachable
 from tests.reasoning.llm.gateways import Bench, Step, fault, request, steps, until
 from tests.reasoning.llm.virtual import run
 
@@ -191,6 +192,15 @@ def test_whatever_happens_every_call_ends_and_every_try_is_told(
                 assert gateway.flying <= gateway.limit <= most
 
     gateway._release_waiting = pump  # type: ignore[method-assign]
+    witnesses: list[str] = []
+    ask = gateway._ask_witness
+
+    def ask_witness(permit: Callable[[], None]) -> Coroutine[Any, Any, Fault]:
+        assert gateway._witness is not None
+        witnesses.append(gateway._witness.model.removeprefix("test:"))
+        return ask(permit)
+
+    gateway._ask_witness = ask_witness  # type: ignore[method-assign]
 
     async def main() -> list[Sent | BaseException]:
         tasks = bench.calls(len(script))
@@ -202,14 +212,41 @@ def test_whatever_happens_every_call_ends_and_every_try_is_told(
 
     results = bench.play(main())
     for number, result in enumerate(results):
-        sends = bench.client.names.count(str(number))
+        sends = bench.client.names.count(str(number)) - witnesses.count(str(number))
         if isinstance(result, Sent):
-            assert sends == len(result.faults) + (result.completion is not None)
+            own = [told for told in result.faults if told.text != ANSWERED_AGAIN]
+            assert sends == len(own) + (result.completion is not None)
             assert result.completion is None or result.completion.text == str(number)
             if result.completion is None:
                 assert result.faults
         else:
             assert isinstance(result, Unreachable) or (isinstance(result, asyncio.CancelledError) and number in cancels)
+
+
+def test_requests_that_fail_alone_are_given_up_and_do_not_stop_the_run() -> None:
+    bench = Bench(lambda name, count, time: Step(0.5, fault("broken")) if name in ("1", "3") else Step(0.5))
+    results = bench.run(5)
+    assert [sent.completion is not None for sent in results] == [True, False, True, False, True]
+    assert sum(told.text == ANSWERED_AGAIN for sent in results for told in sent.faults) == 1
+
+    async def later() -> Sent:
+        return await bench.call("1")
+
+    again: Sent = bench.play(later())  # asked again, it is tried once
+    assert (again.completion, len(again.faults)) == (None, 1)
+
+
+def test_an_endpoint_that_answered_before_and_is_gone_stops_the_run() -> None:
+    bench = Bench(lambda name, count, time: Step(0.5) if time < 1.0 else Step(0.1, fault("gone")))
+
+    async def main() -> list[Sent | BaseException]:
+        await bench.call("0")
+        await asyncio.sleep(2.0)
+        return await bench.outcomes(3)
+
+    results = bench.play(main())
+    assert [type(result) for result in results] == [Unreachable] * 3
+    assert bench.client.names[-1] == "0"  # what was answered once is asked before the run stops
 
 
 def test_nothing_grows_with_the_number_of_calls() -> None:

@@ -16,6 +16,7 @@ from filelock import FileLock, Timeout
 from teamworld import __version__
 from teamworld.errors import UserError
 from teamworld.experiment.spec import ExperimentSpec, RunCell, build, load
+from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.experiment.store.results import EpisodeRow, Results
 from teamworld.reasoning.prompts import template_info, template_versions
 
@@ -64,6 +65,22 @@ class RunFolder:
             return []
         with Results(self.results_file, readonly=True) as results:
             return [(cell, row) for cell in experiment.cells() for row in results.rows(cell)]
+
+    def errors(self, experiment: ExperimentSpec) -> list[tuple[RunCell, int]]:
+        """Return the episodes that ended in an error: no try of a call got through, and they have no score."""
+        if not self.results_file.exists():
+            return []
+        with CallStore(self.results_file, readonly=True) as calls:
+            failed = calls.failed()
+        if not failed:
+            return []
+        finished = {(cell.name, row.episode) for cell, row in self.finished(experiment)}
+        return [
+            (cell, episode)
+            for cell in experiment.cells()
+            for episode in range(1, experiment.episodes + 1)
+            if (cell.name, episode) in failed - finished
+        ]
 
     @property
     def is_begun(self) -> bool:

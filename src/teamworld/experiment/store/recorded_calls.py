@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
@@ -15,14 +15,15 @@ from teamworld.experiment.store.results import FORM
 from teamworld.metrics.event_table import CallRow
 from teamworld.reasoning.human import HUMAN
 from teamworld.reasoning.llm.budget import Price, Spent, UsageTotal, spent_by, spent_on
-from teamworld.reasoning.llm.contract import CallKey, CallRecord, Completion, Fault, Form, Request, Turn, Usage
-from teamworld.reasoning.llm.expense import Expense
+from teamworld.reasoning.llm.contract import CallKey, CallRecord, Completion, Fault, Form, Request, Turn, Usage, is_lost
+from teamworld.reasoning.llm.expense import Expense, call_expenses
 from teamworld.reasoning.llm.prices import Prices
 from teamworld.record.database import Database
 
 Finish: TypeAlias = Literal["stop", "length", "refused"]
 
-_KEY = "cell, episode, mind, purpose, number, attempt"
+_QUESTION = "cell, episode, mind, purpose, number"
+_KEY = f"{_QUESTION}, attempt"
 _RECORD = (
     "request, text, finish, served, prompt_tokens, cached_tokens, written_tokens, output_tokens, reasoning_tokens,"
     " seconds, usd, faults, cached"
@@ -118,10 +119,19 @@ class CallStore(Database):
 
     def form(self, model: str) -> Form | None:
         """Return how the form of an answer was asked of a model so far, None if it was asked nothing."""
+        request = self._request(model, "TRUE")
+        return None if request is None else request.form
+
+    def answered(self, model: str) -> Request | None:
+        """Return a request that a model answered, None if it has answered nothing."""
+        return self._request(model, "finish = 'stop'")
+
+    def _request(self, model: str, condition: str) -> Request | None:
         with self.reading() as db:
-            row = db.execute("SELECT request FROM calls WHERE model = ? LIMIT 1", (model,)).fetchone()
+            query = f"SELECT request FROM calls WHERE model = ? AND {condition} LIMIT 1"
+            row = db.execute(query, (model,)).fetchone()
         try:
-            return None if row is None else msgspec.json.decode(row[0], type=Request).form
+            return None if row is None else msgspec.json.decode(row[0], type=Request)
         except msgspec.DecodeError as error:
             raise _damaged(self, f"a request to {model}", error) from None
 
@@ -145,14 +155,42 @@ class CallStore(Database):
             if later := price(model, served, usage):
                 total = total.plus(Spent(usd=UsageTotal(later, 0.0, 1)))
         for row in self._select(_RECORD, "", cell, episode, paid, f"NOT ({_PLAIN})"):
-            try:
-                total = total.plus(spent_by(_record(*row), price))
-            except msgspec.DecodeError as error:
-                raise _damaged(self, "the record of a call", error) from None
+            total = total.plus(spent_by(self._read(row), price))
         for model, expense in self.lost(cell, episode):
             spent = spent_on(expense, price(model, "", expense.usage))
             total = total.plus(spent).plus(spent.call_count)
         return total
+
+    def failed(self) -> set[tuple[str, int]]:
+        """Return cell and episode of the calls that no try got through for."""
+        return {question[:2] for question in self._failed()}
+
+    def _failed(self) -> list[tuple[str, int, str, str, int]]:
+        """Return cell, episode, respondent, purpose and number of the questions with a call that failed."""
+        rows = self._select(f"{_QUESTION}, {_RECORD}", "", None, None, f"finish IS NULL AND model <> '{HUMAN}'")
+        return [tuple(row[:5]) for row in rows if is_lost(self._read(row[5:]))]
+
+    def forget_failed(self, finished: Collection[tuple[str, int]]) -> None:
+        """Forget the questions with a call that failed, so that they are asked again; what they took stays on record.
+
+        Args:
+            finished: Cell and episode of those that came to their end all the same: they are left as they are.
+        """
+        for question in self._failed():
+            if question[:2] in finished:
+                continue
+            of_question = f"WHERE ({_QUESTION}) = (?, ?, ?, ?, ?)"
+            with self.transaction() as db:
+                calls = [self._read(row) for row in db.execute(f"SELECT {_RECORD} FROM calls {of_question}", question)]
+                expenses = [(call.request.model, expense) for call in calls for expense in call_expenses(call)]
+                _keep_lost(db, question[:2], expenses)
+                db.execute(f"DELETE FROM calls {of_question}", question)
+
+    def _read(self, row: Sequence[Any]) -> CallRecord:
+        try:
+            return _record(*row)
+        except msgspec.DecodeError as error:
+            raise _damaged(self, "the record of a call", error) from None
 
     def lost(self, cell: RunCell | None = None, episode: int | None = None) -> list[tuple[str, Expense]]:
         """Return the model and what it took of each try whose call never came to an end: the run stopped."""
@@ -234,12 +272,8 @@ class EpisodeCalls:
 
     def lose(self, model: str, expenses: Iterable[Expense]) -> None:
         """Put on record what the tries of a call took that comes to no end, because the run stops."""
-        rows = [
-            (*self._place, model, expense.usage.prompt, expense.usage.output, expense.counted) for expense in expenses
-        ]
         with self._db.transaction() as db:
-            db.execute(_LOST)
-            db.executemany("INSERT INTO lost_tries VALUES (?, ?, ?, ?, ?, ?)", rows)
+            _keep_lost(db, self._place, [(model, expense) for expense in expenses])
 
     def name(self, key: CallKey) -> str:
         """Return what a call is called in a message."""
@@ -291,6 +325,13 @@ class RecordedCalls:
     def add(self, key: CallKey, record: CallRecord) -> None:
         """Refuse: a replay makes no calls."""
         raise RuntimeError(f"{self._calls.name(key)} was made during a replay")
+
+
+def _keep_lost(db: sqlite3.Connection, place: tuple[str, int], lost: Sequence[tuple[str, Expense]]) -> None:
+    """Put on record what tries took that stand in no call."""
+    db.execute(_LOST)
+    rows = [(*place, model, tried.usage.prompt, tried.usage.output, tried.counted) for model, tried in lost]
+    db.executemany("INSERT INTO lost_tries VALUES (?, ?, ?, ?, ?, ?)", rows)
 
 
 def _damaged(db: Database, what: str, error: msgspec.DecodeError) -> UserError:

@@ -161,6 +161,11 @@ class Calls(Protocol):
         """Put a call on record; on return it survives a kill of this process."""
 
 
+def is_lost(record: CallRecord) -> bool:
+    """Return whether no try of a call got through; a request that its provider refuses is answered, in a way."""
+    return record.completion is None and bool(record.faults) and record.faults[-1].kind in PASSING
+
+
 def lines(faults: Sequence[Fault]) -> str:
     """Return faults in one line."""
     return "; ".join(f"{fault.kind}: {fault.text}" for fault in faults)

@@ -27,6 +27,7 @@ from teamworld.reasoning.llm.contract import (
     Usage,
     lines,
 )
+from teamworld.reasoning.llm.expense import turn_characters
 from teamworld.seeding import generator
 
 #: Calls in flight at first, and again after an outage: a team of ordinary size need not wait, a small server is not
@@ -34,6 +35,8 @@ from teamworld.seeding import generator
 START = 32
 #: Calls in flight at most, unless told otherwise.
 MOST = 128
+#: What stands in the record of a call for whose sake a request was sent that was answered before.
+ANSWERED_AGAIN = "a request that was answered before is answered again"
 #: What a rate limit takes from the tries of a call: the endpoint lives and says to come again. So an endpoint that
 #: knows nothing but rate limits is given up as a whole before a call of its own is.
 BUSY = 1 / 8
@@ -127,6 +130,8 @@ class Gateway:
         most: Calls in flight at most.
         notice: Gets one line when the endpoint is waited for, and one when it answers again.
         jitter: Draws from [0, 1); spreads the waits.
+        witness: A request that the endpoint has answered, in an earlier process of this run. Where nothing but faults
+            comes, it is sent again before the run stops: if it is answered, the requests that fail are what fails.
     """
 
     def __init__(
@@ -137,6 +142,8 @@ class Gateway:
         most: int = MOST,
         notice: Callable[[str], None] = lambda line: None,
         jitter: Callable[[], float] | None = None,
+        *,
+        witness: Request | None = None,
     ) -> None:
         self._client, self._name, self._notice = client, name, notice
         self._patience = patience or Patience()
@@ -156,6 +163,11 @@ class Gateway:
         self._since = math.inf  # time of the first fault after the last answer
         self._fault: Fault | None = None  # the latest
         self._dead = False
+        self._witness = witness  # the shortest one that was answered
+        self._shortest = math.inf if witness is None else turn_characters(witness)
+        self._witnessing = False  # it is on its way
+        self._failing: set[str] = set()  # digests of the requests that failed since the last sign of life
+        self._given_up: set[str] = set()  # of those that failed while others were answered, again and again
         self._probe = 0  # the try that is out to see whether a dead endpoint is back; 0: none is
         self._end: UserError | None = None
 
@@ -207,6 +219,11 @@ class Gateway:
             if probe or self._busy > 1:  # nobody gets through, and it may be for this request: let another find out
                 place = self._next_place()
             wait = 0.0
+            if self._dead and loop.time() >= self._deadline():
+                faults.append(await self._ask_witness(permit))
+                lose(faults[-1])
+            if request.digest() in self._given_up:
+                return Sent(None, tuple(faults), loop.time() - began)
             if self._dead:
                 continue
             tries += BUSY if outcome.kind == "busy" else 1
@@ -292,7 +309,7 @@ class Gateway:
         """Let go whoever may, and wake up again where only time will let others go."""
         loop = asyncio.get_running_loop()
         time_now = loop.time()
-        if self._dead and time_now >= self._deadline():
+        if self._dead and time_now >= self._deadline() and self._witness is None:
             self.stop(Unreachable(self._explain_silence(time_now)))
         while self._queue and time_now >= self._held_until and self._has_room():
             turn = heapq.heappop(self._queue)[1]
@@ -306,10 +323,40 @@ class Gateway:
             self._alarm = None
         if self._queue and (self._dead or time_now < self._held_until):
             times = [self._held_until] if time_now < self._held_until else []
-            times += [self._deadline()] if self._dead else []
-            self._alarm = loop.call_at(min(times), self._release_waiting)
+            times += [self._deadline()] if self._dead and time_now < self._deadline() else []
+            if times:
+                self._alarm = loop.call_at(min(times), self._release_waiting)
+
+    async def _ask_witness(self, permit: Callable[[], None]) -> Fault:
+        """Send what was answered before; if it is again, give up what fails, else stop.
+
+        Returns:
+            What it took, to be charged to the call that made it necessary.
+
+        Raises:
+            Unreachable: It is not answered either.
+        """
+        assert self._witness is not None  # else the run has stopped
+        self._witnessing = True
+        try:
+            permit()
+            async with asyncio.timeout(self._patience.per_try):
+                usage = (await self._client.complete(self._witness)).usage
+        except (ProviderError, TimeoutError):
+            self.stop(Unreachable(self._explain_silence(asyncio.get_running_loop().time())))
+            self._check()
+        finally:
+            self._witnessing = False
+            self._release_waiting()
+        self._given_up |= self._failing
+        self._since, self._busy = math.inf, 0
+        self._count_answer(self._tries)
+        self._release_waiting()
+        return Fault(kind="broken", text=ANSWERED_AGAIN, usage=usage)
 
     def _has_room(self) -> bool:
+        if self._witnessing:
+            return False
         return not self._probe if self._dead else self._flying < self._limit.value
 
     def _deadline(self) -> float:
@@ -324,12 +371,15 @@ class Gateway:
         if isinstance(outcome, Fault) and outcome.kind in HOPELESS:
             self.stop(UserError(self._explain_hopeless(outcome, request)))
         elif isinstance(outcome, Fault) and outcome.kind in PASSING:
+            self._failing.add(request.digest())
             self._learn_fault(number, outcome)
         else:
             if self._flying >= self._limit.value:
                 self._limit.grow(number)
             self._count_answer(number)
             self._since, self._busy = math.inf, 0
+            if isinstance(outcome, Completion) and turn_characters(request) < self._shortest:
+                self._witness, self._shortest = request, turn_characters(request)
 
     def _learn_fault(self, number: int, fault: Fault) -> None:
         time_now, patience = asyncio.get_running_loop().time(), self._patience
@@ -356,7 +406,7 @@ class Gateway:
         if asked > patience.longest_wait and time_now >= self._held_until:
             self._notice(f"{self._name} asks to wait {asked:.0f} s ({fault.text}); the run waits")
         self._held_until = max(self._held_until, time_now + wait)
-        if time_now >= self._deadline():
+        if time_now >= self._deadline() and self._witness is None:
             self.stop(Unreachable(self._explain_silence(time_now)))
 
     def _count_fault(self, number: int) -> bool:
@@ -376,6 +426,7 @@ class Gateway:
         return True
 
     def _count_answer(self, number: int) -> None:
+        self._failing.clear()
         if self._dead:
             time_now = asyncio.get_running_loop().time()
             self._dead, self._held_until = False, time_now

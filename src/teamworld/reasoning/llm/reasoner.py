@@ -8,9 +8,9 @@ from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias
 
-from teamworld.reasoning.contract import Answer, BadAnswer, Call, Question, Rejected, Reply, Sampling
+from teamworld.reasoning.contract import Answer, BadAnswer, Call, Flaw, Question, Rejected, Reply, Sampling
 from teamworld.reasoning.llm.answers import describe_form, make_schema, read_answer
-from teamworld.reasoning.llm.contract import CallKey, CallRecord, Form, Request, Turn, lines
+from teamworld.reasoning.llm.contract import CallKey, CallRecord, Form, Request, Turn, is_lost, lines
 from teamworld.reasoning.llm.model_names import parse_endpoint
 from teamworld.reasoning.prompts import render
 
@@ -73,7 +73,8 @@ class LanguageModel:
         record = await self.line.call(key, request)
         call = summarize_call(record)
         if record.completion is None:
-            raise BadAnswer(f"no answer came ({lines(record.faults[-1:])})", "none", call=call)
+            flaw: Flaw = "lost" if is_lost(record) else "none"
+            raise BadAnswer(f"no answer came ({lines(record.faults[-1:])})", flaw, call=call)
         try:
             answer: Answer = read_answer(record.completion, question.answer, self._form)  # type: ignore[assignment]
         except BadAnswer as bad:
@@ -91,7 +92,7 @@ class LanguageModel:
         for bad in tries:
             if bad.text.strip():  # providers refuse a turn in which nothing stands
                 turns += [Turn("assistant", bad.text[-_SHOWN:]), Turn("user", reask_text(bad))]
-            elif bad.flaw != "none":  # nor do all take two turns of the user in a row
+            elif bad.flaw not in ("none", "lost"):  # nor do all take two turns of the user in a row
                 turns[-1] = Turn("user", f"{turns[-1].text}\n\n{reask_text(bad)}")
         sampling = self._sampling(question)
         return Request(

@@ -14,7 +14,12 @@ class UserError(ValueError):
     """
 
     def __init__(self, message: str) -> None:
-        super().__init__(" ".join(message.split()))
+        super().__init__(printable(" ".join(message.split())))
+
+
+def printable(text: str) -> str:
+    """Return a text that a terminal shows and does not obey: other control characters than ends of lines are blanks."""
+    return "".join(char if char.isprintable() or char == "\n" else " " for char in text)
 
 
 def brief(value: object) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 import yaml
 
 from teamworld.errors import UserError, brief
+from teamworld.plain_files import read_file
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 #: Values that a file may have, those that stand for others unfolded.
 MOST = 1_000_000
+#: Bytes of a file: more than any that says what is run.
+LARGEST = 10_000_000
 
 
 class RefusedYaml(yaml.YAMLError):
@@ -53,9 +56,11 @@ def load(path: Path) -> Any:  # noqa: ANN401
         UserError: It cannot be read, or one line on where it is no YAML.
     """
     try:
-        return parse(path.read_text("utf-8"))
+        return parse(read_file(path, LARGEST).decode("utf-8"))
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from None
+    except UserError:
+        raise
     except RefusedYaml as error:
         raise UserError(f"{path}: {error}") from None
     except RecursionError:

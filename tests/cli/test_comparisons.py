@@ -71,7 +71,9 @@ def test_tables_are_written_in_every_form(out: Path) -> None:
     assert (
         (out / "paired.csv")
         .read_text("utf-8")
-        .startswith("a,b,metric,difference,low,high,p,p_corrected,effect,n,nulls,family,supported,world,level,mind\n")
+        .startswith(
+            "a,b,metric,difference,low,high,p,p_corrected,effect,n,nulls,family,left_out,supported,world,level,mind\n"
+        )
     )
 
 

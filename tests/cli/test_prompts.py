@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -173,6 +175,12 @@ def test_a_log_of_another_course_is_refused(capsys: pytest.CaptureFixture[str], 
     count = sum(event.purpose == "drwell.propose" for event in asked)
     assert asked[-1].step > 5
     where = ("drwell.propose", "--run", str(short), "--agent", "agent_0", "--number", str(count))
+    code, out, err = call(capsys, *where)
+    assert (code, out) == (2, "")
+    assert "was altered since its episode was played" in err
+    digest = RunFolder(folder).finished(RunFolder(folder).experiment())[0][1].digest
+    with contextlib.closing(sqlite3.connect(RunFolder(short).results_file)) as db, db:
+        db.execute("UPDATE episodes SET digest = ?", (digest,))  # whoever altered it thought of that
     code, out, err = call(capsys, *where)
     assert (code, out) == (2, "")
     assert "another way than its log says" in err

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import pytest
 import yaml
@@ -187,19 +188,20 @@ def test_status_takes_no_lock_and_writes_nothing(out: Path, monkeypatch: pytest.
         fcntl.flock(other, fcntl.LOCK_SH)  # somebody else looks at the same moment
         assert folder.held() is False
     modes = []
+    original = os.open
 
-    def opened(path: Path, mode: str) -> IO[Any]:
-        modes.append(mode)
-        return open(path, mode)
+    def opened(path: Path, flags: int) -> int:
+        modes.append(flags & (os.O_RDWR | os.O_WRONLY | os.O_CREAT))
+        return original(path, flags)
 
-    monkeypatch.setattr(Path, "open", opened)
+    monkeypatch.setattr(os, "open", opened)
     assert folder.held() is False
-    assert modes == ["rb"]  # nothing that a folder which is only read would refuse
+    assert modes == [0]  # nothing that a folder which is only read would refuse
 
     def refused(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "open", refused)
+    monkeypatch.setattr(os, "open", refused)
     assert folder.held() is None
 
 

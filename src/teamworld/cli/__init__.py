@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import io
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,6 +21,8 @@ COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "reports": ("report", "metrics", "prompts", "memory", "view"),
     "catalog": ("worlds", "levels", "methods", "doctor"),
 }
+#: Set to anything, an error that no one thought of ends in its traceback.
+TRACEBACK: Final = "TEAMWORLD_TRACEBACK"
 _EPILOGUE = """
 - Start with: `teamworld run cube --method drwell --episodes 10 --out runs/first`
 - Then: `teamworld report runs/first --figures`
@@ -90,6 +93,14 @@ def run(arguments: Sequence[str]) -> int:
     except OSError as error:
         place = f" ({error.filename})" if error.filename else ""
         return _refuse(f"{error.strerror or error}{place}: make room or choose another place; nothing finished is lost")
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            raise
+        what = " ".join(str(error).split())[:300]
+        return _refuse(
+            f"{type(error).__name__}: {what}: a file that is damaged in a way that was not thought of, or a fault of "
+            f"teamworld; {TRACEBACK}=1 shows where"
+        )
     except KeyboardInterrupt:
         print("\ninterrupted; the same command goes on from here", file=sys.stderr)
         return 130
@@ -97,5 +108,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _refuse(message: str) -> int:
-    print(f"teamworld: {message}", file=sys.stderr)
+    from teamworld.errors import printable
+
+    print(f"teamworld: {printable(message)}", file=sys.stderr)
     return 2

@@ -14,13 +14,14 @@ from rich.console import Console
 
 from teamworld.cli.executions import default_folder
 from teamworld.cli.monitor import dump, estimate_all, monitored, print_table
-from teamworld.errors import UserError
+from teamworld.errors import UserError, printable
 from teamworld.experiment import comparison_runs, grid
 from teamworld.experiment.comparison_runs import ComparisonRun
 from teamworld.experiment.grid import GridRun
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.shared_budget import SharedBudget
 from teamworld.experiment.spec import load
+from teamworld.plain_files import write_file
 from teamworld.report import comparison_tables
 from teamworld.report import evidence as pages
 from teamworld.report.comparison import Comparison, claims, doubts
@@ -162,13 +163,13 @@ def _print(tables: Sequence[Table], result: Comparison, folder: Path | None) -> 
     print(f"{tables[0].caption}\n")
     main = [pair for pair in result.paired if pair.metric in result.main] or list(result.paired)
     for sentence in claims(Comparison((), tuple(main))):
-        print(sentence)
+        print(printable(sentence))
     others = [pair.supported for pair in result.paired if pair not in main]
     if others:
         where = "add --out DIR for all of them" if folder is None else f"all are in {folder / 'comparison.md'}"
         print(f"of {len(others)} differences in other metrics {sum(others)} are supported; {where}")
     for line in doubts(result):
-        print(line)
+        print(printable(line))
     if folder is not None:
         print(f"\nTables (Markdown, LaTeX, CSV, with polars Parquet) and runs are in {folder}")
 
@@ -209,7 +210,7 @@ def make_evidence(file: Path, out: Path | None, page: Path | None, options: RunO
             watch=monitor,
         )
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(made.text, "utf-8")
+    write_file(target, made.text.encode())
     if as_json:
         dump({"page": str(target), "figures": [str(path) for path in made.figures], "runs": str(folder)})
     else:

@@ -15,7 +15,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table as RichTable
 
 from teamworld.cli.monitor import dump, estimate_all, estimate_lines, estimates, monitored, print_table, progress_bar
-from teamworld.errors import UserError
+from teamworld.errors import UserError, printable
 from teamworld.experiment import comparison_runs, grid, runner
 from teamworld.experiment.replay import replay as replay_episodes
 from teamworld.experiment.replay_reasoner import replays
@@ -80,7 +80,7 @@ def execute(experiment: ExperimentSpec, out: Path | None, options: RunOptions, *
         print_table(table)
     for note in (tables.describe_errors(folder.errors(folder.experiment())), tables.describe_code(folder.codes())):
         if note:
-            print(note)
+            print(printable(note))
     if (bill := next(bills.of_run(folder, Prices.load(options.prices)), None)) is not None:
         print_table(bill)
     if figures:
@@ -236,7 +236,7 @@ def show_status(folder: Path, *, as_json: bool) -> int:
         table.add_column(heading, justify="left" if heading in ("run", "") else "right")
     for run in runs:
         path = Path(run.run)
-        name = path.name if path == folder else path.relative_to(folder).as_posix()
+        name = printable(path.name if path == folder else path.relative_to(folder).as_posix())
         bar = ProgressBar(run.wanted, run.done, width=24)
         table.add_row(name, bar, f"{run.done} of {run.wanted}", str(run.calls or ""), run.state)
     Console(highlight=False).print(table)
@@ -256,7 +256,7 @@ def replay_run(folder: Path) -> int:
             compared += 1
             if episode.difference is not None:
                 bar.stop()
-                print(f"{episode.log} differs: {episode.difference}")
+                print(printable(f"{episode.log} differs: {episode.difference}"))
                 return 1
     print(f"{compared} episodes replayed: every log is the same, byte for byte")
     return 0

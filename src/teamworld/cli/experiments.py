@@ -69,20 +69,38 @@ def run(
     return 0
 
 
-def resume(folder: Path, *, json: Flag = False, options: RunArguments = DEFAULT_RUN) -> int:
+def resume(
+    folder: Path, *, reasoner: str | None = None, json: Flag = False, options: RunArguments = DEFAULT_RUN
+) -> int:
     """Continue a run that was stopped.
 
     Parameters
     ----------
     folder:
         Folder of the run.
+    reasoner:
+        The run's reasoner once more, where that is a server elsewhere: prompts, and a key if you have one, go to where
+        it says, and somebody else may have written it. Not needed for hosts that your keys file names.
     json:
         Print one JSON object with every episode, and nothing else.
     """
     from teamworld.cli import executions
     from teamworld.experiment.store.folder import RunFolder
+    from teamworld.reasoning.llm.keys import list_hosts
+    from teamworld.reasoning.llm.model_names import parse_endpoint
+    from teamworld.reasoning.registry import list_models
 
-    executions.execute(RunFolder(folder).experiment(), folder, options, figures=False, as_json=json)
+    experiment = RunFolder(folder).experiment()
+    if reasoner is not None and reasoner != experiment.reasoner:
+        raise UserError(f"the reasoner of {folder} is '{experiment.reasoner}', not '{reasoner}'")
+    servers = {end for end in map(parse_endpoint, list_models(experiment.reasoner)) if end.provider == "server"}
+    elsewhere = {endpoint.host for endpoint in servers if not endpoint.local} - list_hosts()
+    if elsewhere and reasoner is None:
+        raise UserError(
+            f"{folder} sends its prompts, and your key, to {', '.join(sorted(elsewhere))}: if that is what you want, "
+            f"add --reasoner '{experiment.reasoner}'"
+        )
+    executions.execute(experiment, folder, options, figures=False, as_json=json)
     return 0
 
 

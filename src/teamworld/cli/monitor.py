@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from teamworld.cli.terminal import Keyboard
+from teamworld.errors import printable
 from teamworld.experiment.estimate import CostEstimate, beyond, estimate
 from teamworld.experiment.reasoner_factory import RunMonitor
 from teamworld.experiment.replay_reasoner import replays
@@ -121,7 +122,7 @@ def monitored(
             describe(f"{about}{dollars}{so_far.tokens.likely:,.0f} tokens, {flying} calls in flight{queued}")
 
         def notice(line: str) -> None:
-            bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
+            bar.console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
 
         def begins(begun: ExperimentSpec, prices: Prices) -> None:
             if lines is None:

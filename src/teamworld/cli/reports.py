@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from teamworld.cli.options import Flag, Int
-from teamworld.errors import UserError
+from teamworld.errors import UserError, printable
 
 if TYPE_CHECKING:
     from teamworld.experiment.spec import ExperimentSpec
@@ -96,10 +96,10 @@ def report(
         for table in shown:
             print_table(table)
         for note in notes:
-            print(note)
+            print(printable(note))
         if not shown:
             asked = ", ".join(dict.fromkeys(tables.describe_reasoner(experiment) for _, experiment in runs))
-            print(f"{folder} asked no language model: {asked}")
+            print(printable(f"{folder} asked no language model: {asked}"))
     if figures:
         for path, experiment in _begun(folder):
             draw_figures(RunFolder(path), [row for _, row in RunFolder(path).finished(experiment)], quiet=json)
@@ -134,7 +134,7 @@ def _report_failures(folder: RunFolder, episode: int | None, *, everything: bool
     print_table(failure_reports.counts(labels, experiment))
     for method in experiment.methods:
         for line in failure_reports.lines(labels, method, None if everything else failure_reports.SHOWN):
-            print(f"{method}: {line}")
+            print(printable(f"{method}: {line}"))
     if wanted > len(rows):
         print(f"left out: {wanted - len(rows)} episodes that are not finished")
 
@@ -269,15 +269,15 @@ def prompts(
     from teamworld.viewer.selection import select_episode
 
     chosen = select_episode(run, method, seed, episode)
-    which = recorded_prompts.choose(list(read_log(chosen.log)), question, agent, number, step)
+    which = recorded_prompts.choose(list(read_log(chosen.log, expected=chosen.digest)), question, agent, number, step)
     with tempfile.TemporaryDirectory(prefix="teamworld-") as scratch:
         prompt = recorded_prompts.shown(RunFolder(run), chosen.cell, chosen.episode, which, Path(scratch), attempt)
     place = f"{chosen.cell.method}, seed {chosen.cell.seed}, episode {chosen.episode}, step {prompt.step}"
-    print(f"{question} number {which.number} to {which.respondent}: {place}", file=sys.stderr)
+    print(printable(f"{question} number {which.number} to {which.respondent}: {place}"), file=sys.stderr)
     if prompt.changed:
         print("the template has changed since this run began: this is what it would show now", file=sys.stderr)
     for turn in prompt.turns:
-        print(f"==== {turn.role} ====\n{turn.text}")
+        print(f"==== {turn.role} ====\n{printable(turn.text)}")
     return 0
 
 
@@ -367,6 +367,7 @@ def view(folder: Path, *, export: Path, method: str | None = None, seed: Int = N
         raise UserError(f"{export} is a folder: expected the name of a file, such as {export / 'replay.html'}")
     from teamworld.experiment.store.folder import RunFolder
     from teamworld.metrics.failures import tags
+    from teamworld.plain_files import write_file
     from teamworld.record import read_log
     from teamworld.viewer.html_export import page
     from teamworld.viewer.replay_data import build
@@ -374,14 +375,9 @@ def view(folder: Path, *, export: Path, method: str | None = None, seed: Int = N
     from teamworld.worlds.registry import finder
 
     chosen, world = select_episode(folder, method, seed, episode), RunFolder(folder).experiment().world
-    log = list(read_log(chosen.log))
+    log = list(read_log(chosen.log, expected=chosen.digest))
     text = page(build(log, tags(log, finder(world))))
-    draft = export.with_name(f".{export.name}.new")
-    try:
-        draft.write_text(text, "utf-8", newline="\n")
-        draft.replace(export)
-    finally:
-        draft.unlink(missing_ok=True)
+    write_file(export, text.encode())
     size = f"{export.stat().st_size / 1000:.0f} kB"
     print(f"written: {export} ({chosen.cell.method}, seed {chosen.cell.seed}, episode {chosen.episode}; {size})")
     return 0

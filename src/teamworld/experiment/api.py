@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from teamworld import plugins
-from teamworld.errors import UserError
+from teamworld.errors import UserError, brief
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run as run_experiment
 from teamworld.experiment.spec import ExperimentSpec, build
@@ -57,6 +57,8 @@ def run(
         if "reasoner" in fields:
             fields["reasoner"] = plugins.name_of(fields["reasoner"])
         if seed is not None:
+            if isinstance(seed, str | bytes):
+                raise UserError(f"run takes a seed or a list of them, such as seed=12; got the text {brief(seed)}")
             seeds: Iterable[Any] = [seed] if isinstance(seed, Integral) else seed  # type: ignore[assignment]
             fields["seeds"] = [int(number) if isinstance(number, Integral) else number for number in seeds]
     except TypeError as error:

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from teamworld.errors import UserError, brief, suggest
 from teamworld.experiment.spec import ExperimentSpec, build, load
 from teamworld.experiment.store.folder import EXPERIMENT_FILE, RunFolder, join_values, write_yaml
+from teamworld.plain_files import check_inside
 from teamworld.yaml_io import parse_value
 
 #: In an experiment file: fields of which several values are named.
@@ -152,6 +153,7 @@ def grown(folder: Path, data: Mapping[str, Any], kind: FolderKind = "grid") -> d
     path = folder / _FILES[kind]
     if not path.exists():
         return dict(data)
+    check_inside(folder)
     held, plain = load(path), ExperimentSpec()
     merged = {**held, **data}
     for name in {"methods", "seeds"} & merged.keys():
@@ -205,7 +207,10 @@ def claim(folder: Path, data: Mapping[str, Any], kind: FolderKind = "grid") -> N
 
 def kind_of(folder: Path) -> FolderKind | None:
     """Return what a folder of several runs is; None for any other."""
-    return next((kind for kind, name in _FILES.items() if (folder / name).exists()), None)
+    kind = next((kind for kind, name in _FILES.items() if (folder / name).exists()), None)
+    if kind is not None:
+        check_inside(folder)
+    return kind
 
 
 def read_plan(folder: Path) -> dict[str, Any]:

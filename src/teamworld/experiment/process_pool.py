@@ -72,7 +72,7 @@ def _started(work: Callable[[Task], Result], tasks: Sequence[Task], processes: i
     context = multiprocessing.get_context("spawn")  # a fork would copy threads' locks
     with ProcessPoolExecutor(min(processes, len(tasks)), context, _begin) as pool:
         try:
-            with _nothing_run():
+            with _nothing_run(), _uninterrupted():
                 futures = [pool.submit(work, task) for task in tasks]
             yield futures
         except BaseException:
@@ -92,6 +92,19 @@ def _nothing_run() -> Iterator[None]:
         yield
     finally:
         sys.modules[name] = script
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Hold interrupts back while processes start, which inherit that: before they can ignore one, each would tell."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _begin() -> None:

@@ -7,6 +7,7 @@ an earlier attempt, so storing it again changes nothing, and the order of episod
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from importlib.resources import files
@@ -15,6 +16,7 @@ from typing import TypeVar
 
 import msgspec
 
+from teamworld.errors import brief
 from teamworld.memory.contract import OPEN, MemoryDelta, PlanInstance, Ranking, Reflection, TaskOutcome
 from teamworld.memory.guidebook import CauseRow, PlanKey, PlanRow, TeamRow, WorldModel
 from teamworld.memory.notes import recent_notes
@@ -90,6 +92,9 @@ _REFLECTIONS = """
     WHERE e.run = ? AND e.episode <= ? ORDER BY e.episode, r.place
 """
 _LAST = 2**63 - 1
+
+#: As ``language.prototype`` writes it.
+_PROTOTYPE = re.compile(r"[a-z_][a-z0-9_]*( > [a-z_][a-z0-9_]*)*")
 
 Value = TypeVar("Value", int, str)
 Record = TypeVar("Record", PlanInstance, TaskOutcome, Reflection)
@@ -187,6 +192,7 @@ class MemoryStore(Database):
             plans = db.execute(_PLANS, (run,)).fetchall()
             teams = db.execute(_TEAMS, (run,)).fetchall()
             causes = db.execute(_CAUSES, (run,)).fetchall()
+            _check_numbers([*(row[2:] for row in plans), *(row[1:] for row in teams), *(row[3:] for row in causes)])
             texts = _texts(db, {lifted for _, lifted, *_ in plans})
             reports = [
                 Reflection(agent=who, tick=t, text=text) for _, who, t, text in db.execute(_REFLECTIONS, (run, _LAST))
@@ -233,7 +239,23 @@ def _numbers(db: sqlite3.Connection, run: str) -> Iterator[int]:
 
 def _names(db: sqlite3.Connection, run: str) -> dict[int, tuple[str, str]]:
     """Task and action names of each prototype of a run, by its row id."""
-    return {row: (task, actions) for row, task, actions in db.execute(_PROTOTYPES, (run,))}
+    names = {row: (str(task), str(actions)) for row, task, actions in db.execute(_PROTOTYPES, (run,))}
+    for _, actions in names.values():
+        _check_prototype(actions)
+    return names
+
+
+def _check_numbers(rows: Iterable[Iterable[object]]) -> None:
+    """See that what is counted are numbers, which a table of somebody else's need not hold: they stand in prompts."""
+    for value in (value for row in rows for value in row):
+        if not isinstance(value, int | None):
+            raise msgspec.ValidationError(f"{brief(value)} is no count")
+
+
+def _check_prototype(actions: str) -> None:
+    """See that a prototype is names of actions: it stands in prompts as it is."""
+    if not _PROTOTYPE.fullmatch(actions):
+        raise msgspec.ValidationError(f"{brief(actions)} names no actions")
 
 
 def _chunks(values: Iterable[Value]) -> Iterator[list[Value]]:
@@ -286,6 +308,8 @@ def _by_episode(rows: sqlite3.Cursor, kind: type[Record]) -> dict[int, list[Reco
         fields = dict(zip(names, row, strict=True))
         if "helped" in fields:
             fields["helped"] = json.loads(fields["helped"])
+        if "prototype" in fields:
+            _check_prototype(str(fields["prototype"]))
         record = msgspec.convert(fields, kind, strict=False)  # SQLite has no booleans
         records.setdefault(row[0], []).append(record)
     return records

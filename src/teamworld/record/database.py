@@ -13,6 +13,7 @@ from typing import NamedTuple, Self
 import msgspec
 
 from teamworld.errors import UserError
+from teamworld.plain_files import open_file
 
 
 class Format(NamedTuple):
@@ -176,7 +177,7 @@ def _damaged(why: str, form: Format) -> str:
 
 def _check_header(path: Path, form: Format) -> None:
     """Refuse what is not of this kind and version; reads 100 bytes and touches nothing."""
-    with path.open("rb") as file:
+    with open_file(path) as file:
         header = file.read(100)
     if not header.startswith(b"SQLite format 3\x00"):
         raise UserError(f"{path} is not a {form.what}: expected a {form.name} of teamworld; name another file")

@@ -13,6 +13,7 @@ import msgspec
 import zstandard
 
 from teamworld.errors import UserError
+from teamworld.plain_files import open_file
 from teamworld.record.events import OLDEST, SCHEMA, EpisodeEnd, EpisodeStart, Event
 
 _ENCODER = msgspec.json.Encoder(order="deterministic")
@@ -20,7 +21,7 @@ _DECODER: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 _LEVEL = 3
 _MAGIC = b"\x28\xb5\x2f\xfd"
 _CHUNK = 1 << 16
-_LONGEST_LINE = 1 << 26
+_LONGEST_LINE = 1 << 24
 
 Record = TypeVar("Record", bound=Event)
 
@@ -94,38 +95,45 @@ class LogWriter:
 
 def _chunks(file: BinaryIO) -> Iterator[bytes]:
     """Yield some whole lines at a time; what was cut off by a kill is left out."""
-    rest = b""
+    rest: list[bytes] = []  # of a line that has not ended
+    length = 0
     with zstandard.ZstdDecompressor().stream_reader(file) as stream:
         while chunk := stream.read(_CHUNK):
-            whole, newline, rest = (rest + chunk).rpartition(b"\n")
-            if len(rest) > _LONGEST_LINE:
-                raise UserError(f"{file.name} is damaged: a line is longer than any event")
+            whole, newline, begun = chunk.rpartition(b"\n")
             if newline:
-                yield whole
+                yield b"".join((*rest, whole))
+                rest, length = [], 0
+            rest.append(begun)
+            length += len(begun)
+            if length > _LONGEST_LINE:
+                raise UserError(f"{file.name} is damaged: a line is longer than any event")
 
 
-def read_log(path: Path | str, *, whole: bool = True) -> Iterator[Event]:
+def read_log(path: Path | str, *, whole: bool = True, expected: str | None = None) -> Iterator[Event]:
     """Yield the events of a log in order.
 
     Args:
         path: A ``.jsonl.zst`` file written by ``LogWriter``.
         whole: Refuse a log that does not end with ``episode_end``; otherwise a log that is still
             being written, or was cut off by a kill, yields what is there.
+        expected: Its digest when it was written, if it is to be compared.
 
     Raises:
         OtherFormat: It is of an older or a newer version.
-        UserError: Not a log, damaged, or (with ``whole``) not finished.
+        UserError: Not a log, damaged, altered, or (with ``whole``) not finished.
     """
     path = Path(path)
     last: Event | None = None
+    total = _hash()
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             begin = file.read(len(_MAGIC))
             if not _MAGIC.startswith(begin):  # a log just opened may be empty
                 raise UserError(f"{path} is not a log: expected a zstd file (.jsonl.zst)")
             file.seek(0, io.SEEK_SET)
             count = 0
             for lines in _chunks(file):
+                total.update(lines + b"\n")
                 for last in _decode_lines(path, count, lines):
                     yield _check(path, count, last)
                     count += 1
@@ -135,6 +143,11 @@ def read_log(path: Path | str, *, whole: bool = True) -> Iterator[Event]:
         raise UserError(f"{path} is damaged: {error}") from None
     if whole and not isinstance(last, EpisodeEnd):
         raise UserError(f"{path} is not finished: the run was cut off; resume it with the same command")
+    if expected is not None and total.hexdigest() != expected:
+        raise UserError(
+            f"{path} was altered since its episode was played: its digest is not that in results.sqlite; put back a "
+            f"copy, or measure it by itself: teamworld metrics {path}"
+        )
 
 
 def digest(path: Path) -> str:
@@ -153,7 +166,7 @@ def _decode_lines(path: Path, first: int, lines: bytes) -> Iterable[Event]:
     """Return the events of some lines, of which the first is the record of that number."""
     try:
         return _DECODER.decode_lines(lines)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return _decode_singly(path, first, lines)
 
 
@@ -162,7 +175,7 @@ def _decode_singly(path: Path, first: int, lines: bytes) -> Iterator[Event]:
     for number, line in enumerate(lines.split(b"\n"), first):
         try:
             yield _DECODER.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             if number == 0:  # another version may not even decode
                 _check_version(path, line)
             raise UserError(f"{path} is damaged: record {number} is not an event ({error})") from None
@@ -182,7 +195,7 @@ def _check(path: Path, number: int, event: Event) -> Event:
 def _check_version(path: Path, line: bytes) -> None:
     try:
         schema = msgspec.json.decode(line, type=dict).get("schema", SCHEMA)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return
     if type(schema) is int and OLDEST <= schema <= SCHEMA:
         return

@@ -10,6 +10,7 @@ from typing import Any
 
 from teamworld.experiment.spec import ExperimentSpec
 from teamworld.metrics.definition import Metric, metrics
+from teamworld.plain_files import write_file
 from teamworld.reasoning.registry import describe
 from teamworld.report import export
 from teamworld.report.comparison import Comparison, MetricRow, PairedDifference, claims, doubts
@@ -113,14 +114,14 @@ def write(
         settings: The comparison of each setting, by name; empty where there is only one.
         where: What every row of the files says: world, levels and reasoner.
     """
-    (folder / "comparison.md").write_text(
+    text = (
         "".join(f"**{part.title}**\n\n{export.markdown(part.columns, part.rows)}\n{part.caption}\n\n" for part in shown)
         + f"Differences, {shown[0].caption}:\n\n"
-        + "".join(f"- {sentence}\n" for sentence in (*claims(comparison), *doubts(comparison))),
-        "utf-8",
+        + "".join(f"- {sentence}\n" for sentence in (*claims(comparison), *doubts(comparison)))
     )
+    write_file(folder / "comparison.md", text.encode())
     tex = "\n".join(export.latex(part.columns, part.rows, f"{part.title}. {part.caption}") for part in shown)
-    (folder / "comparison.tex").write_text(tex, "utf-8")
+    write_file(folder / "comparison.tex", tex.encode())
     for name, rows in plain(comparison).items():
         _both(folder / name, [{**row, **where} for row in rows])
     if settings:

@@ -80,7 +80,7 @@ def tagged(folder: RunFolder, experiment: ExperimentSpec, rows: Iterable[Episode
     finder = worlds.finder(experiment.world)
     logs = {cell.name: cell for cell in experiment.cells()}
     for row in rows:
-        log = list(read_log(folder.log(logs[row.cell], row.episode)))
+        log = list(read_log(folder.log(logs[row.cell], row.episode), expected=row.digest))
         yield Tagged(row.method, row.seed, row.episode, tuple(failures.tags(log, finder)), failures.blind(log))
 
 

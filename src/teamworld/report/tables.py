@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from teamworld.errors import UserError
+from teamworld.errors import UserError, printable
 from teamworld.experiment.message_protocol import differ
 from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.results import EpisodeRow
@@ -38,6 +38,14 @@ class Table:
     caption: str = ""
     narrow: tuple[tuple[str, ...], ...] = ()
     """The same for a terminal of 80 columns: a line of headings, then the rows; empty where it fits as it is."""
+
+    def __post_init__(self) -> None:
+        """Take out what a terminal would obey: names and texts may be of a folder that somebody else made."""
+        for name in ("title", "caption"):
+            object.__setattr__(self, name, printable(getattr(self, name)))
+        object.__setattr__(self, "columns", tuple(map(printable, self.columns)))
+        for name in ("rows", "narrow"):
+            object.__setattr__(self, name, tuple(tuple(map(printable, row)) for row in getattr(self, name)))
 
     def plain(self) -> dict[str, Any]:
         """Return it as plain data."""

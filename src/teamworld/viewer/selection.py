@@ -18,6 +18,8 @@ class SelectedEpisode(NamedTuple):
     cell: RunCell
     episode: int
     log: Path
+    digest: str
+    """Of the log, as it was written."""
 
 
 def select_episode(
@@ -41,17 +43,18 @@ def select_episode(
     if seed is not None and seed not in experiment.seeds:
         raise UserError(f"{path} has no seed {seed}; it has: {_listed(experiment.seeds)}")
     cell = RunCell(method or experiment.methods[0], experiment.seeds[0] if seed is None else seed)
-    episodes: list[int] = []
+    digests: dict[int, str] = {}
     if folder.results_file.exists():
         with Results(folder.results_file, readonly=True) as results:
-            episodes = [row.episode for row in results.rows(cell)]
+            digests = {row.episode: row.digest for row in results.rows(cell)}
+    episodes = list(digests)
     which = f"{cell.method} with seed {cell.seed}"
     if not episodes:
         raise UserError(f"{path} has no finished episode of {which} yet: go on with teamworld resume {path}")
     if episode is not None and episode not in episodes:
         raise UserError(f"{path} has finished episodes {_range(episodes)} of {which}, got {episode}")
     selected = episodes[-1] if episode is None else episode
-    return SelectedEpisode(cell, selected, folder.log(cell, selected))
+    return SelectedEpisode(cell, selected, folder.log(cell, selected), digests[selected])
 
 
 def _range(numbers: Sequence[int]) -> str:

@@ -86,7 +86,7 @@ class Frames:
         for folder, experiment in self._runs:
             for cell, row in folder.finished(experiment):
                 place = _place(folder, experiment, cell, row.episode)
-                for event in read_log(folder.log(cell, row.episode)):
+                for event in read_log(folder.log(cell, row.episode), expected=row.digest):
                     fields = msgspec.to_builtins(event)
                     own = {name: fields.pop(name, None) for name in _EVENT}
                     rows.append(place | own | {"data": msgspec.json.encode(fields).decode()})

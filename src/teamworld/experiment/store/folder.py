@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,11 +12,12 @@ from typing import Any, TypeVar
 import yaml
 from filelock import FileLock, Timeout
 
-from teamworld import __version__
+from teamworld import __version__, yaml_io
 from teamworld.errors import UserError
 from teamworld.experiment.spec import ExperimentSpec, RunCell, build, load
 from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.experiment.store.results import EpisodeRow, Results
+from teamworld.plain_files import check_inside, open_file, write_file
 from teamworld.reasoning.prompts import template_info, template_versions
 
 #: The file by which a run's folder is known.
@@ -34,12 +34,7 @@ _WAIT = 0.5  # seconds, longer than somebody looks whether a run is held
 
 def write_yaml(path: Path, data: Mapping[str, Any]) -> None:
     """Write a YAML file whole: a kill leaves the one before, or none, and a draft beside it."""
-    draft = path.with_name(f"{path.name}.tmp")
-    with draft.open("w", encoding="utf-8") as file:
-        yaml.safe_dump(dict(data), file, sort_keys=False, allow_unicode=True)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
+    write_file(path, yaml.safe_dump(dict(data), sort_keys=False, allow_unicode=True).encode())
 
 
 class RunFolder:
@@ -94,6 +89,7 @@ class RunFolder:
             if inside is not None:
                 raise UserError(f"{self.path} holds several runs: name one of them, such as {inside.parent}")
             raise UserError(f"{self.path} holds no run: there is no experiment.yaml in it")
+        check_inside(self.path)
         return build(load(self.experiment_file), imports=False)
 
     def keep_limit(self, experiment: ExperimentSpec) -> ExperimentSpec:
@@ -182,7 +178,7 @@ class RunFolder:
         return tuple(self._data().get("price_tables") or ())
 
     def _data(self) -> dict[str, Any]:
-        data: dict[str, Any] = yaml.safe_load(self.experiment_file.read_text("utf-8"))
+        data: dict[str, Any] = yaml_io.load(self.experiment_file)
         return data
 
     def check(self, experiment: ExperimentSpec) -> None:
@@ -196,6 +192,8 @@ class RunFolder:
         """
         if self.path.exists() and not self.path.is_dir():
             raise UserError(f"{self.path} is a file: expected a folder for the run")
+        if self.path.exists():
+            check_inside(self.path)
         if self.experiment_file.exists():
             if (difference := _difference(self.experiment(), experiment)) is not None:
                 name, was, wanted = difference
@@ -283,7 +281,7 @@ else:
 
     def _is_locked(path: Path) -> bool:
         """Try for a lock that any number may share: who looks takes nothing from another who looks."""
-        with path.open("rb") as file:
+        with open_file(path) as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except BlockingIOError:

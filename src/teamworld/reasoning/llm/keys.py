@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, NoReturn
 
 from teamworld.errors import UserError
+from teamworld.plain_files import open_file
 from teamworld.reasoning.llm.model_names import Endpoint
 
 #: Holds a key for whatever endpoint a run names.
@@ -104,6 +105,11 @@ def find_keys(
     return own | dict.fromkeys(takers, generic)
 
 
+def list_hosts(environ: Mapping[str, str] = os.environ) -> frozenset[str]:
+    """Return the hosts that the user's keys file names; raises ``UserError``."""
+    return frozenset(_read_keys_file(environ))
+
+
 def require_key(endpoint: Endpoint, secret: Secret | None) -> Secret | None:
     """Return the key of an endpoint, None where none is needed; raises ``UserError``."""
     if secret is None and endpoint.provider in OWN:
@@ -180,7 +186,7 @@ def _keys_path(environ: Mapping[str, str]) -> Path:
 def _read_keys_file(environ: Mapping[str, str]) -> dict[str, Secret]:
     path = _keys_path(environ)
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             mode = os.fstat(file.fileno()).st_mode
             if os.name == "posix" and stat.S_IMODE(mode) & 0o077:
                 raise UserError(f"the keys file {path} can be read by others: chmod 600 it")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import Literal, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
@@ -48,11 +50,32 @@ class Endpoint(NamedTuple):
         """Whether it is this machine."""
         if self.provider == "gguf":
             return True
-        host = urlsplit(self.base).hostname or ""
+        return _is_loopback(urlsplit(self.base).hostname or "")
+
+
+@lru_cache(maxsize=64)
+def _is_loopback(host: str) -> bool:
+    """Return whether a host is this machine, by its address, however that is written or named."""
+    if host == "localhost" or host.endswith((".localhost", ".localdomain")):
+        return True
+    try:
+        address = ip_address(host)
+    except ValueError:
         try:
-            return ip_address(host).is_loopback
-        except ValueError:
-            return host == "localhost" or host.endswith(".localhost")
+            address = ip_address(socket.inet_aton(host))  # such as 127.1 and 0x7f000001
+        except OSError:
+            return "." not in host and _names_loopback(host)
+    mapped = getattr(address, "ipv4_mapped", None) or address
+    return bool(mapped.is_loopback or mapped.is_unspecified)
+
+
+def _names_loopback(host: str) -> bool:
+    """Return whether all addresses of a name without a dot, such as ip6-localhost, are this machine's."""
+    try:
+        addresses = {str(entry[4][0]).partition("%")[0] for entry in socket.getaddrinfo(host, None)}
+    except (OSError, UnicodeError):
+        return False
+    return bool(addresses) and all(ip_address(address).is_loopback for address in addresses)
 
 
 def is_model(name: str) -> bool:

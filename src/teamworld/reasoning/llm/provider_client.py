@@ -9,7 +9,7 @@ import zlib
 from collections.abc import AsyncIterable
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import httpx2
@@ -269,13 +269,20 @@ class ProviderClient:
         text, served = completion.text, completion.served
         for value in (secret.reveal() for secret in self._secrets):
             if len(value) >= SHORT:
-                text, served = text.replace(value, HIDDEN), served.replace(value, HIDDEN)
+                text, served = _spelled(value).sub(HIDDEN, text), served.replace(value, HIDDEN)
         return structs.replace(completion, text=text, served=served)
 
     async def close(self) -> None:
         """Let go of its connections."""
         for lane in self._lanes:
             await lane.web.aclose()
+
+
+@lru_cache(maxsize=16)
+def _spelled(value: str) -> re.Pattern[str]:
+    """Return what finds a text also where JSON spells some of its characters with a backslash."""
+    plain = {'"': r'\\*"', "\\": r"\\+", "/": r"\\*/"}
+    return re.compile("".join(f"(?:{plain.get(char, re.escape(char))}|(?i:\\\\+u{ord(char):04x}))" for char in value))
 
 
 def takes_temperature(model: Model[Any]) -> bool:

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from teamworld.errors import UserError
+from teamworld.plain_files import open_file
 from teamworld.reasoning.llm.contract import Client, Form
 from teamworld.reasoning.llm.keys import Secret, expand_home, require_key, scrub
 from teamworld.reasoning.llm.model_names import Endpoint
@@ -29,7 +30,7 @@ def check_installed(endpoint: Endpoint) -> None:
         return
     path = expand_home(endpoint.model)
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             magic = file.read(4)
     except OSError as error:
         raise UserError(f"the model file {path} cannot be read: {error.strerror}") from None

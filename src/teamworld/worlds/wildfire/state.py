@@ -23,7 +23,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar, cast,
 
 import numpy as np
 
+from teamworld import yaml_io
 from teamworld.errors import UserError, brief, suggest
+from teamworld.plain_files import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -656,10 +658,8 @@ def _read(source: Path) -> dict[str, Any]:
 def _read_yaml(source: Path) -> dict[str, Any]:
     import yaml  # only for maps written this way
 
-    if source.stat().st_size > 100_000:
-        raise UserError(f"{source}: a YAML map only names its .npy files and is at most 100 kB long")
     try:
-        named = yaml.safe_load(source.read_text("utf-8"))
+        named = yaml_io.parse(read_file(source, 100_000).decode())
     except yaml.YAMLError as error:
         raise UserError(f"{source} is not YAML: {error}") from None
     if not isinstance(named, dict):

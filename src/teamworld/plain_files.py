@@ -1,0 +1,92 @@
+"""Files that somebody else may have put there: read only where they are plain files, written never through a link."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from teamworld.errors import UserError
+
+
+def open_file(path: Path) -> BinaryIO:
+    """Open a file for reading in binary.
+
+    Raises:
+        UserError: It is a pipe, a device or the like, which may never end.
+        OSError: It cannot be opened.
+    """
+    # Without waiting: a pipe that nobody writes to would hold everything up before it can be looked at.
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    mode = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(descriptor)
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        raise UserError(f"{path} is no file that can be read: expected a plain file")
+    return os.fdopen(descriptor, "rb")
+
+
+def read_file(path: Path, most: int | None = None) -> bytes:
+    """Return what is in a file.
+
+    Args:
+        path: The file.
+        most: Bytes that it may have.
+
+    Raises:
+        UserError: It is no plain file, or larger.
+        OSError: It cannot be read.
+    """
+    with open_file(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if most is not None and size > most:
+            raise UserError(f"{path} is too large: expected at most {most:,} bytes, got {size:,}")
+        return file.read()
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file whole: a kill leaves the one before, or none, and a draft beside it.
+
+    A link in its place is replaced and never written through.
+    """
+    draft = path.with_name(f"{path.name}.tmp")
+    draft.unlink(missing_ok=True)
+    with draft.open("xb") as file:  # only if nothing is there, so through no link either
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+
+
+def check_inside(folder: Path) -> None:
+    """See that nothing in a folder leads out of it or is no plain file: what others made may be made to mislead.
+
+    The folder itself may be a link.
+
+    Raises:
+        UserError: One line on the first that does.
+    """
+    root = os.path.realpath(folder)
+    for entry in _entries(root):
+        if entry.is_symlink():
+            target = os.path.realpath(entry.path)
+            if os.path.commonpath((root, target)) != root:
+                raise UserError(
+                    f"{entry.path} is a link out of {folder}: take it away, or put what it names in its place"
+                )
+        elif not entry.is_file(follow_symlinks=False):
+            raise UserError(f"{entry.path} is neither a file nor a folder: take it away")
+
+
+def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
+    """Yield all in a folder and those in it but the folders themselves; links are not followed."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _entries(entry.path)
+            else:
+                yield entry

@@ -1,0 +1,161 @@
+"""Folders and files that somebody else made: nothing in them leads out, is obeyed, or passes as what it is not."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from teamworld.cli import run as command
+from teamworld.experiment.store.folder import RunFolder
+from teamworld.reasoning.llm.model_names import parse_endpoint
+from teamworld.record.log import LogWriter, read_log
+
+ESCAPE = "\x1b[2J\x1b]0;owned\x07"
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("original") / "run"
+    fields = ["--method", "drwell,zero_shot", "--level", "n1", "--max-steps", "12", "--episodes", "2"]
+    assert command(["run", "cube", *fields, "--out", str(out)]) == 0
+    return out
+
+
+@pytest.fixture
+def folder(original: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(original, tmp_path / "theirs"))
+
+
+def first_log(folder: Path) -> Path:
+    return sorted(folder.glob("logs/*/*.zst"))[0]
+
+
+#: Every command that reads a folder, and those that go on with one.
+COMMANDS: dict[str, Callable[[Path, Path], list[str]]] = {
+    "report": lambda folder, out: ["report", str(folder)],
+    "failures": lambda folder, out: ["report", str(folder), "--failures"],
+    "bill": lambda folder, out: ["report", str(folder), "--bill"],
+    "figures": lambda folder, out: ["report", str(folder), "--figures"],
+    "metrics": lambda folder, out: ["metrics", str(folder)],
+    "view": lambda folder, out: ["view", str(folder), "--export", str(out / "page.html")],
+    "replay": lambda folder, out: ["replay", str(folder)],
+    "status": lambda folder, out: ["status", str(folder)],
+    "compare": lambda folder, out: ["compare", str(folder)],
+    "prompts": lambda folder, out: ["prompts", "drwell.propose", "--run", str(folder)],
+    "memory": lambda folder, out: ["memory", str(folder), "--out", str(out / "model.json")],
+    "resume": lambda folder, out: ["resume", str(folder)],
+}
+#: What can be put in place of something in the folder.
+PLACES = ["experiment.yaml", "results.sqlite", "memory.sqlite", "logs", "figures", "experiment.yaml.tmp", ".lock"]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("place", PLACES)
+def test_a_link_out_of_the_folder_is_followed_by_nobody(
+    name: str, place: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = folder / place
+    mine = tmp_path / "mine" / place
+    mine.parent.mkdir()
+    if own.exists():
+        shutil.move(own, mine)
+    elif place == "figures":
+        mine.mkdir()
+    else:
+        mine.write_bytes(b"precious")
+    own.symlink_to(mine)
+    before = {path: path.read_bytes() for path in sorted(tmp_path.glob("mine/**/*")) if path.is_file()}
+    assert command(COMMANDS[name](folder, tmp_path)) == 2
+    shown = capsys.readouterr()
+    assert shown.err.count("\n") == 1
+    assert "is a link out of" in shown.err
+    assert before == {path: path.read_bytes() for path in sorted(tmp_path.glob("mine/**/*")) if path.is_file()}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_pipe_holds_up_nobody(name: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = first_log(folder)
+    log.unlink()
+    os.mkfifo(log)
+    assert command(COMMANDS[name](folder, tmp_path)) == 2
+    assert "is neither a file nor a folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["failures", "metrics", "compare", "prompts", "view"])
+def test_an_altered_log_is_no_longer_that_of_its_episode(
+    name: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for path in folder.glob("logs/*/*.zst"):
+        events = list(read_log(path))
+        with LogWriter(path) as log:
+            for event in events[:5] + events[6:]:
+                log.write(event, event.step, event.tick)
+            log.finish()
+    assert command(COMMANDS[name](folder, tmp_path)) == 2
+    assert "was altered since its episode was played" in capsys.readouterr().err
+    assert not (tmp_path / "page.html").exists()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("field", ["level", "reasoner", "method", "results"])
+def test_no_terminal_obeys_what_a_folder_says(
+    name: str, field: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = folder / "experiment.yaml"
+    data = yaml.safe_load(file.read_text())
+    if field == "results":
+        with contextlib.closing(sqlite3.connect(folder / "results.sqlite")) as db, db:
+            db.execute("UPDATE episodes SET summary = replace(summary, 'goals', ?), method = ?", (ESCAPE, ESCAPE))
+    elif field == "method":
+        data["methods"] = [f"drwell:{ESCAPE}", *data["methods"]]
+        data["options"][f"drwell:{ESCAPE}"] = data["options"]["drwell"]
+    else:
+        data[field] = f"{data[field]}{ESCAPE}"
+    file.write_text(yaml.safe_dump(data, allow_unicode=True))
+    command(COMMANDS[name](folder, tmp_path))
+    shown = capsys.readouterr()
+    assert not any(char in shown.out + shown.err for char in ("\x1b", "\x07", "\x9b")), (shown.out, shown.err)
+
+
+def test_a_host_that_only_the_folder_names_gets_nothing(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TEAMWORLD_API_KEY", "a-key-of-mine-123")
+    file = folder / "experiment.yaml"
+    server = "http://gpu.example.org:8000/v1#m"
+    file.write_text(file.read_text().replace("reasoner: rules", f"reasoner: {server}"))
+    assert command(["resume", str(folder)]) == 2
+    assert f"to gpu.example.org:8000: if that is what you want, add --reasoner '{server}'" in capsys.readouterr().err
+    assert command(["resume", str(folder), "--reasoner", "http://other.example.org/v1#m"]) == 2
+    assert "not 'http://other.example.org/v1#m'" in capsys.readouterr().err
+    keys = tmp_path / "keys.toml"
+    keys.write_text('"gpu.example.org:8000" = "a-key-of-theirs-1"')
+    keys.chmod(0o600)
+    monkeypatch.delenv("TEAMWORLD_API_KEY")
+    monkeypatch.setenv("TEAMWORLD_KEYS", str(keys))
+    assert command(["resume", str(folder)]) == 0  # all is finished: nobody is asked
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.1", "127.3.2.1", "localhost", "a.localhost", "[::1]", "0x7f000001"])
+def test_this_machine_is_known_by_its_address(host: str) -> None:
+    assert parse_endpoint(f"http://{host}:8000/v1#m").local
+
+
+@pytest.mark.parametrize("host", ["10.0.0.1", "128.0.0.1", "localhost.example.org", "[::2]", "[::ffff:10.0.0.1]"])
+def test_other_machines_are_not_this_one(host: str) -> None:
+    assert not parse_endpoint(f"http://{host}:8000/v1#m").local
+
+
+def test_links_within_the_folder_and_to_it_are_taken(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(folder)
+    shutil.move(folder / "results.sqlite", folder / "kept.sqlite")
+    (folder / "results.sqlite").symlink_to("kept.sqlite")
+    assert command(["report", str(tmp_path / "link")]) == 0
+    assert RunFolder(tmp_path / "link").finished(RunFolder(folder).experiment())

@@ -79,9 +79,12 @@ def of_cell(folder: RunFolder, cell: RunCell) -> list[EpisodeMetrics]:
         for row in results.rows(cell):
             calls = [call._replace(usd=price_of(call, prices)) for call in store.rows(cell, row.episode)]
             path = folder.log(cell, row.episode)
+            for first in read_log(path):
+                if isinstance(first, EpisodeStart):
+                    _check_place(path, cell, row.episode, first)
+                break
             events = Identifier(read_log(path, expected=row.digest))
             table = _table(path, events, calls)
-            _check_place(path, cell, row.episode, table.start)
             measured.append(EpisodeMetrics(cell, row, measure(table), extract(table), events.identity))
     return measured
 

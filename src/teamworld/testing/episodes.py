@@ -21,7 +21,7 @@ from teamworld.methods.contract import Briefing, Choice, Decision, DecisionConte
 from teamworld.reasoning.contract import Answer, BadAnswer, Question, Reasoner, Rejected, Reply
 from teamworld.reasoning.prompts import render
 from teamworld.reasoning.rules import RuleReasoner
-from teamworld.record import Event, LogWriter
+from teamworld.record import Event, LogLevel, LogWriter
 from teamworld.seeding import Streams, generator
 from teamworld.testing.random_walk import describe_view
 from teamworld.worlds import registry as worlds
@@ -187,6 +187,7 @@ def play(
     world: World | None = None,
     view_log: ViewLog | None = None,
     memory: WorldModel | None = None,
+    log_level: LogLevel = "play",
 ) -> PlayedEpisode:
     """Play one episode in a temporary folder.
 
@@ -199,6 +200,7 @@ def play(
         world: The world to play in, instead of a new one of the scenario.
         view_log: Takes what agents see.
         memory: Of earlier episodes, which is added to; None for an empty one.
+        log_level: How much the log tells.
     """
 
     def streams(*names: str | int) -> np.random.Generator:
@@ -217,7 +219,7 @@ def play(
             memory=WorldModel() if memory is None else memory,
             log=log,
             streams=streams,
-            setting=Setting(scenario.seed, scenario.seed, 1, resolved, rule),
+            setting=Setting(scenario.seed, scenario.seed, 1, resolved, rule, log_level=log_level),
         )
         asyncio.run(episode.play())
         log.finish()

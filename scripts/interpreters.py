@@ -1,0 +1,95 @@
+"""See that every Python plays the same episodes: the digests of their logs, method by method and world by world.
+
+    python scripts/interpreters.py play FILE [--seeds 8] [--steps 60] [--variants]   # on each Python
+    python scripts/interpreters.py compare FILE FILE ...                 # 1 if they differ
+
+Episodes are played with the built-in rules and with rules that err, at both levels of detail of the log; each method
+plays two in a row with one memory, so that what it has learned counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import get_args
+
+from teamworld.episode.compatibility import applies
+from teamworld.memory.guidebook import WorldModel
+from teamworld.methods import registry as methods
+from teamworld.reasoning.rules import NoisyRules, RuleReasoner
+from teamworld.record import LogLevel
+from teamworld.seeding import Streams
+from teamworld.testing.episodes import play
+from teamworld.testing.matrix import Scenario, method_labels, scenarios
+
+#: Slips of the rules that err.
+NOISE = 0.2
+
+
+def play_all(seeds: int, steps: int, levels: Sequence[LogLevel], *, variants: bool) -> dict[str, list[str]]:
+    """Return the digests of the episodes of each method, place and log level, by these."""
+    digests: dict[str, list[str]] = {}
+    for scenario in scenarios(seeds=range(seeds), horizon=steps):
+        for label in method_labels(every=True) if variants else methods.names():
+            if applies(methods.method_class(label), scenario.make()):
+                for level in levels:
+                    digests[f"{label} in {scenario}, {level}"] = play_two(label, scenario, level)
+    return digests
+
+
+def play_two(label: str, scenario: Scenario, level: LogLevel) -> list[str]:
+    """Return the digests of two episodes in a row: one of the rules, one of rules that err."""
+
+    def erring(streams: Streams) -> RuleReasoner:
+        return NoisyRules(streams, NOISE)
+
+    memory, digests = WorldModel(), []
+    for reasoner in (RuleReasoner, erring):
+        played = play(label, scenario, {}, reasoner, memory=memory, log_level=level)
+        digests.append(played.digest)
+    return digests
+
+
+def compare(files: list[Path]) -> int:
+    """Print what differs between the first file and the others; return 1 if anything does, or nothing is shared."""
+    first, *others = (json.loads(file.read_text("utf-8")) for file in files)
+    wrong = 0
+    for other in others:
+        shared = first["digests"].keys() & other["digests"].keys()
+        different = sorted(name for name in shared if first["digests"][name] != other["digests"][name])
+        wrong += len(different) + (not shared)
+        print(
+            f"Python {first['python']} and {other['python']}: {len(shared)} pairs of episodes, {len(different)} differ"
+        )
+        for name in different[:20]:
+            print(f"  {name}")
+    return 1 if wrong or not others else 0
+
+
+def main() -> int:
+    """Run the command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    player = commands.add_parser("play")
+    player.add_argument("file", type=Path)
+    player.add_argument("--seeds", type=int, default=8)
+    player.add_argument("--steps", type=int, default=60)
+    player.add_argument("--levels", nargs="+", choices=get_args(LogLevel), default=get_args(LogLevel))
+    player.add_argument("--variants", action="store_true", help="of methods too")
+    comparer = commands.add_parser("compare")
+    comparer.add_argument("files", type=Path, nargs="+")
+    options = parser.parse_args()
+    if options.command == "compare":
+        return compare(options.files)
+    digests = play_all(options.seeds, options.steps, options.levels, variants=options.variants)
+    options.file.write_text(json.dumps({"python": platform.python_version(), "digests": digests}, indent=0), "utf-8")
+    print(f"Python {platform.python_version()}: {len(digests)} pairs of episodes in {options.file}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -17,6 +17,7 @@ from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
 from teamworld.experiment.spec import ExperimentSpec, build
 from teamworld.experiment.store.folder import RunFolder
+from teamworld.record import LogWriter, read_log
 
 ROOT = Path(code_identity.__file__).parents[1]
 SMALL = {"level": "n1", "max_steps": 4, "seeds": [0]}
@@ -137,3 +138,22 @@ def test_reports_tell_that_the_code_changed(
     assert "changed code from its 2nd episode on" in capsys.readouterr().out
     assert command(["report", out]) == 0
     assert "changed code from its 2nd episode on" in capsys.readouterr().out
+
+
+def test_a_replay_that_differs_says_that_the_code_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = str(tmp_path / "run")
+    assert command(["run", "cube", "--level", "n1", "--max-steps", "4", "--out", out]) == 0
+    log = next((tmp_path / "run").glob("logs/*/*.zst"))
+    events = list(read_log(log))
+    with LogWriter(log) as writer:
+        for event in (*events[:3], *events[4:]):
+            writer.write(event, event.step, event.tick)
+        writer.finish()
+    capsys.readouterr()
+    assert command(["replay", out]) == 1
+    assert "no wonder" not in capsys.readouterr().out
+    monkeypatch.setattr(code_identity, "package_digest", lambda: "changed")
+    assert command(["replay", out]) == 1
+    assert "no wonder: the code of teamworld has changed" in capsys.readouterr().out

@@ -17,6 +17,7 @@ from rich.table import Table as RichTable
 from teamworld.cli.monitor import dump, estimate_all, estimate_lines, estimates, monitored, print_table, progress_bar
 from teamworld.errors import UserError, printable
 from teamworld.experiment import comparison_runs, grid, runner
+from teamworld.experiment.code_identity import code_of
 from teamworld.experiment.replay import replay as replay_episodes
 from teamworld.experiment.replay_reasoner import replays
 from teamworld.experiment.run_options import RunOptions
@@ -257,6 +258,8 @@ def replay_run(folder: Path) -> int:
             if episode.difference is not None:
                 bar.stop()
                 print(printable(f"{episode.log} differs: {episode.difference}"))
+                if changed := place.changed_code(code_of(experiment.resolved())):
+                    print(f"no wonder: the code of {', '.join(changed)} has changed since this run was played")
                 return 1
     print(f"{compared} episodes replayed: every log is the same, byte for byte")
     return 0

@@ -216,6 +216,7 @@ class MemoryStore(Database):
         where = (run, _LAST if up_to is None else up_to)
         with self.reading() as db:
             episodes = db.execute(_EPISODES, where).fetchall()
+            _check_numbers(episodes)
             outcomes = _by_episode(db.execute(_OUTCOMES, where), TaskOutcome)
             instances = _by_episode(db.execute(_INSTANCES, where), PlanInstance)
             reflections = _by_episode(db.execute(_REFLECTIONS, where), Reflection)

@@ -146,7 +146,7 @@ class Database:
             raise
         except sqlite3.DatabaseError as error:
             raise UserError(f"{self.path} {_describe(error, self._form, self._readonly)}") from None
-        except msgspec.ValidationError as error:
+        except (msgspec.ValidationError, UnicodeDecodeError) as error:
             raise UserError(f"{self.path} {_damaged(str(error), self._form)}") from None
         except OSError as error:
             raise UserError(f"{self.path} cannot be used as {self._form.what}: {error.strerror or error}") from None

@@ -154,6 +154,11 @@ class RunFolder:
         """
         return tuple(self._data().get("code") or ())
 
+    def changed_code(self, code: Mapping[str, str]) -> list[str]:
+        """Return which parts of the code are others than those that played last; none where that is not known."""
+        held = self.codes() if self.is_begun else ()
+        return _changed(held[-1], code) if held else []
+
     def check_code(self, code: Mapping[str, str], *, accepted: bool) -> None:
         """See that the code that is to play on is the one that played last.
 
@@ -164,10 +169,7 @@ class RunFolder:
         Raises:
             UserError: It is not, and the user did not.
         """
-        held = self.codes() if self.is_begun else ()
-        if not held or accepted:
-            return
-        if changed := _changed(held[-1], code):
+        if not accepted and (changed := self.changed_code(code)):
             raise UserError(
                 f"the code of {', '.join(changed)} has changed since the run in {self.path} began: go back to it, add "
                 "--accept-changes to go on with what is there now, or start anew with another --out"

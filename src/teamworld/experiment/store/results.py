@@ -63,6 +63,9 @@ CREATE TABLE episodes (
 )
 
 
+_COLUMNS = "cell, episode, method, seed, summary, digest, seconds"
+
+
 class EpisodeRow(NamedTuple):
     """One finished episode."""
 
@@ -114,13 +117,13 @@ class Results(Database):
             row.seconds,
         )
         with self.transaction() as db:
-            db.execute("INSERT INTO episodes VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+            db.execute(f"INSERT INTO episodes ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", values)
 
     def rows(self, cell: RunCell | None = None) -> list[EpisodeRow]:
         """Return the finished episodes, of one cell or all, ordered by cell and episode."""
         where, values = ("WHERE cell = ?", (cell.name,)) if cell is not None else ("", ())
         with self.reading() as db:
-            rows = db.execute(f"SELECT * FROM episodes {where} ORDER BY cell, episode", values).fetchall()
+            rows = db.execute(f"SELECT {_COLUMNS} FROM episodes {where} ORDER BY cell, episode", values).fetchall()
         try:
             return [
                 EpisodeRow(name, episode, method, seed, msgspec.json.decode(summary, type=Summary), digest, seconds)

@@ -1,0 +1,126 @@
+"""The n-th call of the system fails, for every n of a short run: it ends in one line, and the same command ends alike."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from teamworld.cli import run as command
+from tests.experiment.ledger import logs
+
+#: Calls that can fail, by the module or class that has them. Files of the run alone: what Python imports is not meant.
+KINDS: dict[str, tuple[Any, str]] = {
+    "open": (os, "open"),
+    "file": (Path, "open"),
+    "fsync": (os, "fsync"),
+    "replace": (Path, "replace"),
+    "link": (os, "link"),
+    "unlink": (Path, "unlink"),
+    "mkdir": (Path, "mkdir"),
+}
+#: Where writing fails that is no call of Python's: the n-th statement of a database.
+DATABASE = "database"
+
+
+class Broken:
+    """Fails once, at the n-th call that touches a folder."""
+
+    def __init__(self, folder: Path, number: int) -> None:
+        self._folder, self._left = str(folder), number
+        self.has_failed = False
+
+    def __call__(self, target: object) -> bool:
+        """Return whether this call fails."""
+        touches = isinstance(target, int) or str(target).startswith(self._folder)
+        self._left -= touches
+        if not self._left and touches and not self.has_failed:
+            self.has_failed = True
+            return True
+        return False
+
+
+@contextmanager
+def failing(kind: str, folder: Path, number: int) -> Iterator[Broken]:
+    """Let the n-th call of a kind fail with a full disk."""
+    broken = Broken(folder, number)
+    if kind == DATABASE:
+        with _failing_database(broken):
+            yield broken
+        return
+    owner, name = KINDS[kind]
+    original: Callable[..., Any] = getattr(owner, name)
+
+    def call(target: Any, *rest: Any, **options: Any) -> Any:  # noqa: ANN401
+        if broken(target):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target))
+        return original(target, *rest, **options)
+
+    setattr(owner, name, call)
+    try:
+        yield broken
+    finally:
+        setattr(owner, name, original)
+
+
+@contextmanager
+def _failing_database(broken: Broken) -> Iterator[None]:
+    original = sqlite3.connect
+
+    class Connection(sqlite3.Connection):
+        """Fails once."""
+
+        def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
+            if broken(0):
+                error = sqlite3.OperationalError("database or disk is full")
+                error.sqlite_errorcode = sqlite3.SQLITE_FULL
+                raise error
+            return super().execute(sql, *values)
+
+    def connect(*rest: Any, **options: Any) -> sqlite3.Connection:
+        return original(*rest, factory=Connection, **options)
+
+    sqlite3.connect = connect  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        sqlite3.connect = original
+
+
+def asked(out: Path) -> list[str]:
+    fields = ["--method", "drwell,greedy", "--level", "n1", "--max-steps", "6", "--episodes", "2"]
+    return ["run", "cube", *fields, "--processes", "1", "--out", str(out)]
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("kind", [*KINDS, DATABASE])
+def test_every_call_that_fails_ends_in_a_line_and_loses_nothing(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command(asked(tmp_path / "whole")) == 0
+    whole = logs(tmp_path / "whole")
+    capsys.readouterr()
+    for number in range(1, 400):
+        out = tmp_path / f"{number}"
+        begun = time.monotonic()
+        with failing(kind, out, number) as broken:
+            code = command(asked(out))
+        if not broken.has_failed:
+            break
+        shown = capsys.readouterr()
+        assert code in (0, 2), (number, code)
+        assert "Traceback" not in shown.err
+        assert "was not thought of" not in shown.err, (number, shown.err)
+        assert code == 0 or shown.err.count("\n") == 1, (number, shown.err)
+        assert time.monotonic() - begun < 20
+        assert command(asked(out)) == 0, (number, capsys.readouterr().err)
+        capsys.readouterr()
+        assert logs(out) == whole, number
+    assert number > 1 or kind == "unlink", "nothing of this kind was called"

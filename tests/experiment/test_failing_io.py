@@ -1,4 +1,4 @@
-"""The n-th call of the system fails, for every n of a short run: it ends in one line, and the same command ends alike."""
+"""The n-th call of the system fails, for every n of a short run: one line, and the same command ends in the same."""
 
 from __future__ import annotations
 

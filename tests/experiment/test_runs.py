@@ -372,3 +372,14 @@ def test_a_replay_works_in_a_notebook(tmp_path: Path, finished: Path) -> None:
         return [episode.difference for episode in replay(folder, folder.experiment(), tmp_path)]
 
     assert asyncio.run(cell()) == [None] * 4
+
+
+@pytest.mark.parametrize("out", ["\0", "a" * 5000, f"{'b/' * 3000}c"])
+def test_a_path_that_cannot_be_is_refused(out: str) -> None:
+    with pytest.raises(UserError, match="cannot be a folder"):
+        run("cube", level="n1", max_steps=3, out=out)
+
+
+def test_a_seed_in_text_is_not_its_digits(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="got the text '12'"):
+        run("cube", seed="12", out=tmp_path / "run")  # type: ignore[arg-type]

@@ -51,6 +51,7 @@ def run(
         return run_experiment(world, Path(out), progress, running)
     try:
         folder = Path(out)
+        folder.exists()  # says where no path can be
         if method is not None:
             several = [method] if isinstance(method, str | type) else list(method)
             fields["methods"] = [plugins.name_of(label) for label in several]
@@ -61,6 +62,10 @@ def run(
                 raise UserError(f"run takes a seed or a list of them, such as seed=12; got the text {brief(seed)}")
             seeds: Iterable[Any] = [seed] if isinstance(seed, Integral) else seed  # type: ignore[assignment]
             fields["seeds"] = [int(number) if isinstance(number, Integral) else number for number in seeds]
+    except UserError:
+        raise
+    except (OSError, ValueError) as error:
+        raise UserError(f"{brief(str(out))} cannot be a folder: {error}"[:300]) from None
     except TypeError as error:
         raise UserError(f"run takes a seed or a list of them and a folder: {error}") from None
     chosen = {name: value for name, value in fields.items() if value is not None}

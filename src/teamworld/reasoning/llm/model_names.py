@@ -18,6 +18,7 @@ HOSTED: dict[Provider, str] = {
     "anthropic": "https://api.anthropic.com",
     "google": "https://generativelanguage.googleapis.com",
 }
+_LONGEST = 2000  # characters of an address
 EXPECTED = "openai:MODEL, anthropic:MODEL, google:MODEL, http://HOST:PORT/v1#MODEL or gguf:FILE"
 
 
@@ -116,6 +117,8 @@ def _parse_model(text: str, expected: str) -> str:
 def _parse_server(text: str) -> Endpoint:
     address, _, model = text.partition("#")
     expected = "http://HOST:PORT/v1#MODEL"
+    if len(address) > _LONGEST:
+        raise UserError(f"expected an address of at most {_LONGEST:,} characters in {expected}")
     if any(not char.isprintable() or char in ' \\<>"{}|^`' for char in address):
         raise UserError(f"expected an address without blanks and the like in {expected}")
     try:

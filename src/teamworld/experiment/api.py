@@ -51,6 +51,8 @@ def run(
         return run_experiment(world, Path(out), progress, running)
     try:
         folder = Path(out)
+        if "\0" in str(folder):
+            raise ValueError("it has a null character")
         folder.exists()  # says where no path can be
         if method is not None:
             several = [method] if isinstance(method, str | type) else list(method)

@@ -31,7 +31,7 @@ ALL = RunOptions(tolerate=1.0)
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give up on a call at once, and on the server never."""
-    patience = Patience(tries=3, per_try=0.5, first_wait=0.001, longest_wait=0.002, outage=0.5)
+    patience = Patience(tries=3, per_try=3.0, first_wait=0.001, longest_wait=0.002, outage=0.5)
     monkeypatch.setattr(reasoner_factory, "Patience", lambda **_: patience)
 
 

@@ -83,7 +83,7 @@ async def examine(
     stage = "name"
     try:
         endpoint = _parse(name)
-        place = f"at {endpoint.base}" if endpoint.base else "run in this process"
+        place = f"at {endpoint.base}" if endpoint.base else "run on this machine"
         checks.append(Check(stage, True, f"{'a model' if nameless else endpoint.model} {place}"))
         stage = "packages" if endpoint.base else "file"
         providers.check_installed(endpoint)

@@ -1,4 +1,4 @@
-"""A model file that llama.cpp runs in this process. Only ``providers`` imports this, when it makes a client."""
+"""A model file that llama.cpp runs in the process that makes its client: one of its own, see ``child_process``."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class LocalClient:
         path: The model file, in GGUF.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path | str) -> None:
+        self._path = Path(path)
         self._turn = asyncio.Lock()
         self._use = threading.Lock()  # of the model, which a thread may hold longer than its request has a turn
         self._stop = threading.Event()  # of the request that is answered

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from teamworld.errors import UserError, suggest
 
-#: ``server``: any that speaks the OpenAI chat protocol, by its address. ``gguf``: a model file, run in this process.
+#: ``server``: any that speaks the OpenAI chat protocol, by its address. ``gguf``: a model file, run on this machine.
 Provider: TypeAlias = Literal["openai", "anthropic", "google", "server", "gguf"]
 #: Each provider's own address; an environment variable that says otherwise is not followed.
 HOSTED: dict[Provider, str] = {

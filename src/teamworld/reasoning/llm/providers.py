@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from teamworld.errors import UserError
 from teamworld.plain_files import open_file
+from teamworld.reasoning.llm.child_process import ChildClient
 from teamworld.reasoning.llm.contract import Client, Form
 from teamworld.reasoning.llm.keys import Secret, expand_home, require_key, scrub
 from teamworld.reasoning.llm.model_names import Endpoint
@@ -79,7 +80,7 @@ def make_client(
             from teamworld.reasoning.llm.local import LocalClient
         except (ImportError, OSError, RuntimeError) as error:  # its compiled part does not fit this machine
             raise UserError(f"llama.cpp is installed but cannot be loaded ({scrub(str(error))[:200]})") from None
-        return LocalClient(expand_home(endpoint.model))
+        return ChildClient(f"{LocalClient.__module__}:{LocalClient.__name__}", str(expand_home(endpoint.model)))
     made: Client = import_provider_client().ProviderClient(endpoint, key, connect, read)
     return made
 

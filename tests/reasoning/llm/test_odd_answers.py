@@ -152,6 +152,10 @@ def test_a_request_that_is_over_the_limit_by_itself_is_not_waited_with(
     ("key", "said", "kept"),
     [
         ("a-long-key-17", "you sent a-long-key-17", "you sent ***"),
+        ("a-long-key-17", r'{"goal": "a\u002dlong-key-17"}', '{"goal": "***"}'),  # as JSON may spell it
+        ("a-long-key-17", r'{"goal": "\u0061\u002Dlong-key-17"}', '{"goal": "***"}'),
+        ("a/long/key/17", r'{"goal": "a\/long/key\/17"}', '{"goal": "***"}'),
+        ('a"long"key"17', r'{"goal": "a\"long\"key\"17"}', '{"goal": "***"}'),
         ("EMPTY", "the cell is EMPTY", "the cell is EMPTY"),  # what servers without keys are given is a word
     ],
 )

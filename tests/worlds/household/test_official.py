@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teamworld.errors import UserError
-from teamworld.worlds.household.homes import official_episodes
+from teamworld.worlds.household.homes import official_episodes, safe_files
 from teamworld.worlds.household.homes.home import Need
 from tests.worlds.household import files
 from tests.worlds.household.data import FOLDER, needs_data
@@ -352,6 +352,27 @@ def test_nothing_in_a_pickle_is_run(tmp_path: Path, attack: str) -> None:
 def test_the_attacks_would_work_on_an_open_reader() -> None:
     pickle.load(io.BytesIO(ATTACKS["function 4"]))
     assert ran.pop() == "ran"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x80\x02}N" + b"\x85" * 200_000 + b"Ns.",  # a key whose hash would end the process
+        b"\x80\x02" + b"]" * 100_000 + b"a" * 99_999 + b".",
+        b"\x80\x02N" + b"(N" * 50_000 + b"t" * 50_000 + b".",
+    ],
+)
+def test_a_pickle_nested_without_end_is_refused(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "deep.pik"
+    path.write_bytes(data)
+    assert "nested more than 100 deep" in refusal(path)
+
+
+def test_what_is_nested_a_little_is_read_in_every_protocol(tmp_path: Path) -> None:
+    value = {"a": [1, 2.5, None, "x", (1, (2, (3,))), {"b": {1, 2}}], "c": frozenset([1])}
+    value["again"] = value["a"]
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        assert safe_files.read_pickle(pickled(tmp_path, value, protocol)) == value
 
 
 def test_stand_ins_stay_as_they_were(tmp_path: Path) -> None:

@@ -20,6 +20,8 @@ from teamworld.errors import UserError, brief
 from teamworld.worlds.base import data_files
 
 _EXPECTED: Final = "C-WAH data, as a folder with index.json, .json or .pik"
+#: Values in values; what is read has fewer than ten.
+_DEEPEST: Final = 100
 #: What the readers raise on damage.
 _DAMAGE: Final = (
     ArithmeticError,
@@ -52,16 +54,46 @@ def read_pickle(path: Path) -> object:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # on what reads odd
-            for opcode, argument, _ in pickletools.genops(data):
-                # The reader makes room for the number that stands here, which may be a lie.
-                if "PUT" in opcode.name and isinstance(argument, int) and not 0 <= argument <= len(data):
-                    raise pickle.UnpicklingError("a false index")
+            _check_commands(data)
             return _PlainUnpickler(io.BytesIO(data), encoding="latin1").load()
     except pickle.UnpicklingError as error:
         reason = brief(str(error)).strip("'\"")
     except _DAMAGE as error:
         reason = f"damage: {brief(str(error))}"
     raise UserError(f"{path}: expected a pickle of lists, mappings, texts and numbers, found {reason}; nothing was run")
+
+
+def _check_commands(data: bytes) -> None:
+    """See that the reader survives what a pickle has it do.
+
+    It makes room for an index, which may be a lie; and it takes the hash of keys however deeply they are nested, which
+    ends the process. What is nested through an index is not followed: keys cannot be changed once they have one.
+
+    Raises:
+        UnpicklingError: An index is false, or values are nested too deeply.
+    """
+    stack: list[int | None] = []  # the depth of each value; None for a mark
+    memo: dict[object, int | None] = {}
+    for opcode, argument, _ in pickletools.genops(data):
+        if "PUT" in opcode.name or opcode.name == "MEMOIZE":
+            if isinstance(argument, int) and not 0 <= argument <= len(data):
+                raise pickle.UnpicklingError("a false index")
+            memo[len(memo) if argument is None else argument] = stack[-1]
+            continue
+        if opcode.name in ("GET", "BINGET", "LONG_BINGET"):
+            stack.append(memo[argument])
+            continue
+        taken = list(opcode.stack_before)
+        inside = [0]
+        if pickletools.markobject in taken:
+            while (depth := stack.pop()) is not None:
+                inside.append(depth)
+            taken = taken[: taken.index(pickletools.markobject)]
+        inside += [stack.pop() or 0 for _ in taken]
+        for made in opcode.stack_after:
+            stack.append(None if made is pickletools.markobject else max(inside) + bool(taken or len(inside) > 1))
+        if max(inside) > _DEEPEST:
+            raise pickle.UnpicklingError(f"values nested more than {_DEEPEST} deep")
 
 
 class _Function:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import sqlite3
@@ -9,12 +10,17 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, Self
 
 import pytest
 
 from teamworld.cli import run as command
+from teamworld.experiment import reasoner_factory
+from teamworld.experiment.runner import run
+from teamworld.experiment.spec import build
+from teamworld.reasoning.llm.gateway import Patience
 from tests.experiment.ledger import logs
+from tests.reasoning.llm.server import Peer
 
 #: Calls that can fail, by the module or class that has them. Files of the run alone: what Python imports is not meant.
 KINDS: dict[str, tuple[Any, str]] = {
@@ -26,8 +32,8 @@ KINDS: dict[str, tuple[Any, str]] = {
     "unlink": (Path, "unlink"),
     "mkdir": (Path, "mkdir"),
 }
-#: Where writing fails that is no call of Python's: the n-th statement of a database.
-DATABASE = "database"
+#: Where something else fails than a call by its name: the n-th statement of a database, the n-th write to a file.
+DATABASE, WRITE = "database", "write"
 
 
 class Broken:
@@ -51,8 +57,8 @@ class Broken:
 def failing(kind: str, folder: Path, number: int) -> Iterator[Broken]:
     """Let the n-th call of a kind fail with a full disk."""
     broken = Broken(folder, number)
-    if kind == DATABASE:
-        with _failing_database(broken):
+    if kind in (DATABASE, WRITE):
+        with _failing_database(broken) if kind == DATABASE else _failing_writes(broken):
             yield broken
         return
     owner, name = KINDS[kind]
@@ -68,6 +74,41 @@ def failing(kind: str, folder: Path, number: int) -> Iterator[Broken]:
         yield broken
     finally:
         setattr(owner, name, original)
+
+
+class _Full:
+    """A file that fails once to be written to."""
+
+    def __init__(self, file: IO[Any], broken: Broken, path: Path) -> None:
+        self._file, self._broken, self._path = file, broken, path
+
+    def write(self, data: Any) -> int:  # noqa: ANN401
+        if self._broken(self._path):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._path))
+        return self._file.write(data)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        return getattr(self._file, name)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._file.close()
+
+
+@contextmanager
+def _failing_writes(broken: Broken) -> Iterator[None]:
+    original: Callable[..., IO[Any]] = Path.open
+
+    def call(path: Path, *rest: Any, **options: Any) -> Any:  # noqa: ANN401
+        return _Full(original(path, *rest, **options), broken, path)
+
+    Path.open = call  # type: ignore[method-assign,assignment]
+    try:
+        yield
+    finally:
+        Path.open = original  # type: ignore[method-assign,assignment]
 
 
 @contextmanager
@@ -100,7 +141,7 @@ def asked(out: Path) -> list[str]:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("kind", [*KINDS, DATABASE])
+@pytest.mark.parametrize("kind", [*KINDS, DATABASE, WRITE])
 def test_every_call_that_fails_ends_in_a_line_and_loses_nothing(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -124,3 +165,43 @@ def test_every_call_that_fails_ends_in_a_line_and_loses_nothing(
         capsys.readouterr()
         assert logs(out) == whole, number
     assert number > 1 or kind == "unlink", "nothing of this kind was called"
+
+
+SOCKETS = {
+    "connect": (asyncio.BaseEventLoop, "create_connection"),
+    "send": (asyncio.selector_events._SelectorSocketTransport, "write"),  # type: ignore[attr-defined]
+    "receive": (asyncio.selector_events._SelectorSocketTransport, "_read_ready"),  # type: ignore[attr-defined]
+}
+
+
+@pytest.mark.parametrize("kind", SOCKETS)
+def test_every_connection_that_fails_is_tried_again_and_changes_nothing(
+    kind: str, server: Peer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pydantic_ai")
+    quick = Patience(tries=3, first_wait=0.001, longest_wait=0.002, outage=5.0)
+    monkeypatch.setattr(reasoner_factory, "Patience", lambda **_: quick)
+    experiment = build({"reasoner": server.name(), "max_steps": 6})
+    run(experiment, tmp_path / "whole")
+    owner, name = SOCKETS[kind]
+    original: Callable[..., Any] = getattr(owner, name)
+    for number in range(1, 400):
+        left = number
+
+        def call(itself: Any, *rest: Any, **options: Any) -> Any:  # noqa: ANN401
+            nonlocal left
+            left -= 1
+            if left:
+                return original(itself, *rest, **options)
+            if kind == "connect":
+                raise ConnectionRefusedError(errno.ECONNREFUSED, os.strerror(errno.ECONNREFUSED))
+            itself.abort()
+            return None
+
+        monkeypatch.setattr(owner, name, call)
+        run(experiment, tmp_path / f"{number}")
+        monkeypatch.setattr(owner, name, original)
+        if left > 0:
+            break
+        assert logs(tmp_path / f"{number}") == logs(tmp_path / "whole"), number
+    assert number > 1

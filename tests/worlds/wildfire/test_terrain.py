@@ -227,7 +227,7 @@ def test_what_is_no_map_file_gets_one_line(tmp_path: Path) -> None:
         "away.yaml": "in the same folder",
         "gone.yaml": "cannot read the map",
         "text.yaml": "is not a map",
-        "long.yaml": "at most 100 kB",
+        "long.yaml": "at most 100,000 bytes",
         "deep.yaml": "is not",
         "date.yaml": "is not",
         "map.tif": "ending in .npz",

@@ -1,10 +1,10 @@
 """See that every Python plays the same episodes: the digests of their logs, method by method and world by world.
 
     python scripts/interpreters.py play FILE [--seeds 8] [--steps 60] [--variants]   # on each Python
-    python scripts/interpreters.py compare FILE FILE ...                 # 1 if they differ
+    python scripts/interpreters.py compare FILE FILE ...                             # 1 if they differ
 
-Episodes are played with the built-in rules and with rules that err, at both levels of detail of the log; each method
-plays two in a row with one memory, so that what it has learned counts.
+Each method plays two episodes in a row at both levels of detail of the log: the first with rules that err, the second
+with the built-in rules and what was learned in the first.
 """
 
 from __future__ import annotations
@@ -42,15 +42,20 @@ def play_all(seeds: int, steps: int, levels: Sequence[LogLevel], *, variants: bo
 
 
 def play_two(label: str, scenario: Scenario, level: LogLevel) -> list[str]:
-    """Return the digests of two episodes in a row: one of the rules, one of rules that err."""
+    """Return the digests of two episodes in a row, of which the first teaches the second."""
 
     def erring(streams: Streams) -> RuleReasoner:
         return NoisyRules(streams, NOISE)
 
     memory, digests = WorldModel(), []
-    for reasoner in (RuleReasoner, erring):
+    for reasoner in (erring, RuleReasoner):
         played = play(label, scenario, {}, reasoner, memory=memory, log_level=level)
         digests.append(played.digest)
+        learned = methods.make(label, methods.resolve(label, {}).model_dump(mode="json")).learn(played.events)
+        for instance in learned.instances if learned else ():
+            memory.add(instance)
+        for report in learned.reflections if learned else ():
+            memory.remember(report.text)
     return digests
 
 

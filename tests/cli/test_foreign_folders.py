@@ -6,7 +6,6 @@ import contextlib
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from teamworld.cli import run as command
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.reasoning.llm.model_names import parse_endpoint
 from teamworld.record.log import LogWriter, read_log
+from tests.cli.reading import READING
 
 ESCAPE = "\x1b[2J\x1b]0;owned\x07"
 
@@ -37,21 +37,8 @@ def first_log(folder: Path) -> Path:
     return sorted(folder.glob("logs/*/*.zst"))[0]
 
 
-#: Every command that reads a folder, and those that go on with one.
-COMMANDS: dict[str, Callable[[Path, Path], list[str]]] = {
-    "report": lambda folder, out: ["report", str(folder)],
-    "failures": lambda folder, out: ["report", str(folder), "--failures"],
-    "bill": lambda folder, out: ["report", str(folder), "--bill"],
-    "figures": lambda folder, out: ["report", str(folder), "--figures"],
-    "metrics": lambda folder, out: ["metrics", str(folder)],
-    "view": lambda folder, out: ["view", str(folder), "--export", str(out / "page.html")],
-    "replay": lambda folder, out: ["replay", str(folder)],
-    "status": lambda folder, out: ["status", str(folder)],
-    "compare": lambda folder, out: ["compare", str(folder)],
-    "prompts": lambda folder, out: ["prompts", "drwell.propose", "--run", str(folder)],
-    "memory": lambda folder, out: ["memory", str(folder), "--out", str(out / "model.json")],
-    "resume": lambda folder, out: ["resume", str(folder)],
-}
+#: Every command that reads a folder, and that which goes on with one.
+COMMANDS = READING | {"resume": lambda folder, out: ["resume", str(folder)]}
 #: What can be put in place of something in the folder.
 PLACES = ["experiment.yaml", "results.sqlite", "memory.sqlite", "logs", "figures", "experiment.yaml.tmp", ".lock"]
 

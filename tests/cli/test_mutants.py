@@ -12,31 +12,19 @@ import random
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import zstandard
 
 from teamworld.cli import run as command
+from tests.cli.reading import READING
 
 #: Mutants of each command; ``MUTANTS=1000`` plays the long form.
 COUNT = 40
 #: Seconds that none may take.
 LONGEST = 5.0
-COMMANDS: dict[str, Callable[[Path, Path], list[str]]] = {
-    "report": lambda folder, out: ["report", str(folder)],
-    "failures": lambda folder, out: ["report", str(folder), "--failures"],
-    "bill": lambda folder, out: ["report", str(folder), "--bill"],
-    "metrics": lambda folder, out: ["metrics", str(folder), "--json"],
-    "log": lambda folder, out: ["metrics", str(sorted(folder.glob("logs/*/*.zst"))[0])],
-    "view": lambda folder, out: ["view", str(folder), "--export", str(out / "page.html")],
-    "replay": lambda folder, out: ["replay", str(folder)],
-    "status": lambda folder, out: ["status", str(folder)],
-    "compare": lambda folder, out: ["compare", str(folder), "--metrics", "steps"],
-    "prompts": lambda folder, out: ["prompts", "drwell.propose", "--run", str(folder)],
-    "memory": lambda folder, out: ["memory", str(folder), "--out", str(out / "model.json")],
-}
+COMMANDS = READING | {"log": lambda folder, out: ["metrics", str(sorted(folder.glob("logs/*/*.zst"))[0])]}
 #: What is put in place of a part of a text.
 ODD = (
     *(

@@ -259,7 +259,7 @@ def replay_run(folder: Path) -> int:
                 bar.stop()
                 print(printable(f"{episode.log} differs: {episode.difference}"))
                 if changed := place.changed_code(code_of(experiment.resolved())):
-                    print(f"no wonder: the code of {', '.join(changed)} has changed since this run was played")
+                    print(f"the code of {', '.join(changed)} has changed since this run was played, which may be why")
                 return 1
     print(f"{compared} episodes replayed: every log is the same, byte for byte")
     return 0

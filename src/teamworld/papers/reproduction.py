@@ -27,7 +27,7 @@ PAGE = "report.md"
 #: The cell of a table where nothing is published, or nothing can be said.
 NOTHING = "–"
 #: What may stand in the folder beside the page and the runs.
-_OTHER_FILES = ("figures", "measured.json", "measured.tmp")
+_OTHER_FILES = ("figures", "measured.json", "measured.json.tmp")
 _Key = TypeVar("_Key", bound=Hashable)
 
 

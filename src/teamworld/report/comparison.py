@@ -249,7 +249,7 @@ class _Pairing(NamedTuple):
 
     first: str
     second: str
-    shared: tuple[Sequence[Sample], Sequence[Sample]] | None
+    shared: tuple[Sequence[Sample], ...] | None
     left_out: int
 
 
@@ -260,15 +260,12 @@ def _place(sample: Sample) -> tuple[str, str, int]:
 
 def _pairing(by_method: Mapping[str, Sequence[Sample]], first: str, second: str) -> _Pairing:
     """Pair two methods: what only one of them has played counts for neither."""
-    places = [{_place(sample) for sample in by_method.get(method, ())} for method in (first, second)]
-    left_out = len(places[0] ^ places[1])
-    if not left_out:
+    own, other = ({_place(sample) for sample in by_method[method]} for method in (first, second))
+    if own == other:
         return _Pairing(first, second, None, 0)
-    own, other = (
-        [sample for sample in by_method[method] if _place(sample) in places[0] & places[1]]
-        for method in (first, second)
-    )
-    return _Pairing(first, second, (own, other), left_out)
+    both = own & other
+    shared = ([sample for sample in by_method[method] if _place(sample) in both] for method in (first, second))
+    return _Pairing(first, second, tuple(shared), len(own ^ other))
 
 
 def _difference(

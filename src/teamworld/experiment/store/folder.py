@@ -63,18 +63,16 @@ class RunFolder:
 
     def errors(self, experiment: ExperimentSpec) -> list[tuple[RunCell, int]]:
         """Return the episodes that ended in an error: no try of a call got through, and they have no score."""
-        if not self.results_file.exists():
-            return []
-        with CallStore(self.results_file, readonly=True) as calls:
-            failed = calls.failed()
-        if not failed:
-            return []
         finished = {(cell.name, row.episode) for cell, row in self.finished(experiment)}
+        if not self.results_file.exists() or len(finished) == experiment.episode_count:
+            return []  # without a look at all calls, which may be many
+        with CallStore(self.results_file, readonly=True) as calls:
+            failed = calls.failed() - finished
         return [
             (cell, episode)
             for cell in experiment.cells()
             for episode in range(1, experiment.episodes + 1)
-            if (cell.name, episode) in failed - finished
+            if (cell.name, episode) in failed
         ]
 
     @property

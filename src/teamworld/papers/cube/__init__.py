@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from teamworld.papers.cube import figures
 from teamworld.papers.cube.costs import VERBS, ActionCost, StepCost, action_cost, machine, step_costs_apart
 from teamworld.papers.cube.figures import Band, Bands
 from teamworld.papers.reproduction import PaperPlan, Reproduction, load_yaml
+from teamworld.plain_files import write_file
 from teamworld.reasoning.human import Terminal
 
 #: Our stand-ins for the published planners: the scripted team for the heuristic, rules for the naive LLM.
@@ -178,9 +178,7 @@ def _measure(file: Path, plan: CubePlan, progress: Progress) -> Costs:
 
 
 def _keep(file: Path, costs: Costs) -> None:
-    draft = file.with_suffix(".tmp")
-    draft.write_bytes(msgspec.json.format(msgspec.json.encode(costs), indent=1))
-    os.replace(draft, file)
+    write_file(file, msgspec.json.format(msgspec.json.encode(costs), indent=1))
 
 
 # ---- texts

@@ -7,7 +7,6 @@ ARGUMENT ...`` is the process itself.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import signal
 import sys
@@ -34,7 +33,7 @@ class _Answered(msgspec.Struct):
 
     number: int
     completion: Completion | None = None
-    fault: Fault | None = None
+    fault: Fault = Fault(kind="broken", text="an empty answer")
 
 
 class ChildClient:
@@ -100,18 +99,13 @@ class ChildClient:
     async def _read(self, process: asyncio.subprocess.Process) -> None:
         """Hand answers to who waits for them, until the process ends; then all that wait have a fault."""
         assert process.stdout is not None
-        with contextlib.suppress(ValueError, msgspec.DecodeError):  # a line that is none ends it too
+        try:
             async for line in process.stdout:
                 answered = msgspec.json.decode(line, type=_Answered)
                 waiting = self._waiting.get(answered.number)
                 if waiting is not None and not waiting.done():
-                    waiting.set_result(
-                        answered.completion or answered.fault or Fault(kind="broken", text="an empty answer")
-                    )
-        if process.returncode is None and self._waiting:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(process.wait(), _PATIENCE)
-        if process.returncode is None and self._waiting:
+                    waiting.set_result(answered.completion or answered.fault)
+        except ValueError:  # a line that is none, or has no end
             process.kill()
         code = await process.wait()
         self._process = None
@@ -142,7 +136,7 @@ async def serve(client: Client) -> None:
 
     async def answer(number: int, request: Request) -> None:
         try:
-            answered = _Answered(number, completion=await client.complete(request))
+            answered = _Answered(number, await client.complete(request))
         except ProviderError as error:
             answered = _Answered(number, fault=error.fault)
         finally:

@@ -342,16 +342,15 @@ class Gateway:
             permit()
             async with asyncio.timeout(self._patience.per_try):
                 usage = (await self._client.complete(self._witness)).usage
+            self._given_up |= self._failing
+            self._since, self._busy = math.inf, 0
+            self._count_answer(self._tries)
         except (ProviderError, TimeoutError):
             self.stop(Unreachable(self._explain_silence(asyncio.get_running_loop().time())))
             self._check()
         finally:
             self._witnessing = False
             self._release_waiting()
-        self._given_up |= self._failing
-        self._since, self._busy = math.inf, 0
-        self._count_answer(self._tries)
-        self._release_waiting()
         return Fault(kind="broken", text=ANSWERED_AGAIN, usage=usage)
 
     def _has_room(self) -> bool:
@@ -378,8 +377,8 @@ class Gateway:
                 self._limit.grow(number)
             self._count_answer(number)
             self._since, self._busy = math.inf, 0
-            if isinstance(outcome, Completion) and turn_characters(request) < self._shortest:
-                self._witness, self._shortest = request, turn_characters(request)
+            if isinstance(outcome, Completion) and (length := turn_characters(request)) < self._shortest:
+                self._witness, self._shortest = request, length
 
     def _learn_fault(self, number: int, fault: Fault) -> None:
         time_now, patience = asyncio.get_running_loop().time(), self._patience

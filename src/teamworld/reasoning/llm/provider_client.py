@@ -6,7 +6,7 @@ import json
 import re
 import ssl
 import zlib
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -377,14 +377,11 @@ def _believed(usage: Usage, sent: int, came: int) -> Usage:
     return structs.replace(usage, prompt=prompt, output=output)
 
 
-_Counts = msgspec.defstruct("_Counts", [(name, Any, None) for name in (*_PROMPT_COUNTS, *_OUTPUT_COUNTS)])
-
-
 class _Body(msgspec.Struct):
     """What is read of a body that is no answer."""
 
-    usage: _Counts | None = None  # type: ignore[valid-type]
-    google: _Counts | None = msgspec.field(name="usageMetadata", default=None)  # type: ignore[valid-type]
+    usage: dict[str, Any] | None = None
+    google: dict[str, Any] | None = msgspec.field(name="usageMetadata", default=None)
 
 
 def _named_usage(bodies: list[bytes], request: Request) -> Usage | None:
@@ -394,7 +391,7 @@ def _named_usage(bodies: list[bytes], request: Request) -> Usage | None:
             read = msgspec.json.decode(body, type=_Body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             continue
-        counts = read.usage or read.google
+        counts = read.usage or read.google or {}
         prompt = _add_counts(counts, *_PROMPT_COUNTS)
         output = _add_counts(counts, *_OUTPUT_COUNTS)
         if prompt or output:
@@ -402,9 +399,9 @@ def _named_usage(bodies: list[bytes], request: Request) -> Usage | None:
     return None
 
 
-def _add_counts(counts: object, *names: str) -> int | None:
+def _add_counts(counts: Mapping[str, object], *names: str) -> int | None:
     """Return the sum of the counts that are there, None where none is."""
-    known = [count for count in (_read_count(counts, name) for name in names) if count is not None]
+    known = [count for count in (_check_count(counts.get(name)) for name in names) if count is not None]
     return sum(known) if known else None
 
 
@@ -422,7 +419,10 @@ def _protocol_usage(usage: object) -> Usage:
 
 def _read_count(counts: object, name: str) -> int | None:
     """Return a count; None where it is not there, or is none."""
-    count = getattr(counts, name, None)
+    return _check_count(getattr(counts, name, None))
+
+
+def _check_count(count: object) -> int | None:
     try:
         return None if count is None else _COUNT.validate_python(count)
     except ValidationError:

@@ -8,7 +8,6 @@ from typing import Final
 import msgspec
 
 from teamworld.errors import UserError, brief
-from teamworld.plain_files import read_file
 
 _LARGEST: Final = 256 * 2**20  # bytes of a file: fifty episodes of the largest benchmark are about 20 MB
 
@@ -30,7 +29,7 @@ def read_bytes(path: Path, expected: str) -> bytes:
             raise UserError(f"{path}: cannot be read: expected a file with {expected}, found something else")
         if path.stat().st_size > _LARGEST:
             raise UserError(f"{path}: expected at most {_LARGEST >> 20} MB, found {path.stat().st_size >> 20} MB")
-        return read_file(path)
+        return path.read_bytes()
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror}") from None
 

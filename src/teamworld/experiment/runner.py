@@ -117,9 +117,7 @@ def run(
                 with CallStore(folder.results_file) as calls:
                     calls.forget_failed(finished)
         errors = EpisodeErrors(experiment.episode_count, running.tolerate, watch.notice)
-        rows = completed(_run(experiment, folder, experiment.cells(), progress, reasoners, errors))
-        errors.tell_all()
-        return rows
+        return completed(_run(experiment, folder, experiment.cells(), progress, reasoners, errors))
 
 
 def _check_world(experiment: ExperimentSpec, folder: RunFolder) -> None:
@@ -199,7 +197,7 @@ class EpisodeErrors:
     Args:
         episodes: Of the run.
         tolerated: Share of them that may end so.
-        notice: Gets a line on each, and one on all.
+        notice: Gets a line on each.
     """
 
     def __init__(
@@ -221,15 +219,6 @@ class EpisodeErrors:
                 f"{self._count} of {self._episodes} episodes ended in an error, more than --tolerate "
                 f"{self._tolerated:g}; the last: {error}. The same command with --repeat-errors plays them again, with "
                 "a larger --tolerate it goes on without them"
-            )
-
-    def tell_all(self) -> None:
-        """Tell how many there are, if any."""
-        if self._count:
-            which = "1 episode" if self._count == 1 else f"{self._count} episodes"
-            self._notice(
-                f"{which} of {self._episodes} ended in an error, without a score, as are those that would have learned "
-                "from them; the same command with --repeat-errors plays them"
             )
 
 

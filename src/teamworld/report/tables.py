@@ -67,9 +67,10 @@ def describe_errors(errors: Sequence[tuple[RunCell, int]]) -> str:
         return ""
     counts = Counter(cell.method for cell, _ in errors)
     of_methods = ", ".join(f"{method} {count}" for method, count in counts.items())
+    number = f"{len(errors)} episode{'s'[: len(errors) - 1]}"
     return (
-        f"{len(errors)} episode{'s'[: len(errors) - 1]} ended in an error, as no try of a call got through, and count "
-        f"nowhere ({of_methods}); --repeat-errors plays them again"
+        f"{number} ended in an error ({of_methods}): no try of a call got through. "
+        "They count nowhere, and what would have learned from them was not played; --repeat-errors plays both"
     )
 
 

@@ -177,7 +177,7 @@ def test_a_folder_of_runs_that_holds_more_is_left_alone(name: str, tmp_path: Pat
 def test_what_a_call_left_behind_is_gone_on_with(begin: str, tmp_path: Path) -> None:
     for name in ("runs", "figures"):
         (tmp_path / name).mkdir()
-    for name, text in {"report.md": begin, "measured.json": "{", "measured.tmp": ""}.items():
+    for name, text in {"report.md": begin, "measured.json": "{", "measured.json.tmp": ""}.items():
         (tmp_path / name).write_text(text)
     check_folder(tmp_path, "runs", "cube")
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +18,7 @@ from teamworld import plugins
 from teamworld.cli import run
 from teamworld.reasoning.llm.model_names import HOSTED
 from tests.reasoning.llm.server import Peer, running
+from tests.reasoning.llm.test_mailbox import least, someone
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -61,6 +65,7 @@ SERVER = "http://localhost:8000/v1"
 ROUNDS = {"--seeds": 2, "--episodes": 3, "--max-steps": 30}
 #: Options by a word of the command: fewer runs of a paper, and fewer steps where a model is asked for each answer.
 FEWER = {"--quick": ("--seeds", "1"), "--reasoner": ("--max-steps", "30")}
+USAGE = ("prompt_tokens", "completion_tokens")
 LLAMA = find_spec("llama_cpp") is not None and find_spec("gguf") is not None
 
 
@@ -115,7 +120,27 @@ def test_the_code_of_a_page_runs(
                 _model_file(Path(match[1]))
             line = line.replace(SERVER, f"http://localhost:{server.port}/v1")
             command = shlex.split(re.sub(r" +# .*", "", line))
-            assert run(fewer(command[1:])) == 0, capsys.readouterr().err
+            with someone(Path("box"), least) if "mailbox:box" in line else nullcontext():
+                assert run(fewer(command[1:])) == 0, capsys.readouterr().err
+
+
+def test_the_batch_of_the_page_on_models_brings_its_answers(folder: Path) -> None:
+    [code] = [
+        code for _, title, code in blocks((ROOT / "docs/how-to/models.md").read_text("utf-8")) if title == "batch.py"
+    ]
+    names: dict[str, Any] = {}
+    exec(code, names)
+    for place, number in (("questions", 1), ("questions", 2), ("questions", 3), ("answers", 3)):
+        (folder / place).mkdir(exist_ok=True)
+        (folder / place / f"q.{number}.json").write_text('{"messages": [{"role": "user", "content": "?"}]}')
+    requests = [json.loads(line) for line in names["collect"](folder, "m").splitlines()]
+    assert [request["custom_id"] for request in requests] == ["q.1", "q.2"]
+    body = {"model": "m-1", "choices": [{"message": {"content": "4"}}], "usage": dict.fromkeys(USAGE, 5)}
+    results = [{"custom_id": "q.1", "response": {"body": body}}, {"custom_id": "q.2", "error": {"message": "no"}}]
+    names["distribute"](folder, "\n".join(map(json.dumps, results)))
+    answers = {path.name: json.loads(path.read_text()) for path in (folder / "answers").glob("q.[12].json")}
+    assert answers["q.1.json"] == {"text": "4", "model": "m-1", "usage": {"prompt": 5, "output": 5}}
+    assert set(answers["q.2.json"]) == {"error"}
 
 
 def fewer(command: list[str]) -> list[str]:

@@ -13,11 +13,13 @@ from teamworld.cli import run as command
 from teamworld.errors import UserError
 from teamworld.experiment import code_identity
 from teamworld.experiment.code_identity import _digest, code_of
+from teamworld.experiment.replay import replay
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
 from teamworld.experiment.spec import ExperimentSpec, build
+from teamworld.experiment.store.data_frames import load
 from teamworld.experiment.store.folder import RunFolder
-from teamworld.record import LogWriter, read_log
+from teamworld.record import EpisodeStart, LogWriter, read_log
 
 ROOT = Path(code_identity.__file__).parents[1]
 SMALL = {"level": "n1", "max_steps": 4, "seeds": [0]}
@@ -80,7 +82,13 @@ def test_other_code_is_refused_until_the_user_accepts_it(
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.name != ".lock"} == times
     rows = run(grown(), tmp_path / "run", running=RunOptions(accept_changes=True))
     assert len(rows) == 2
-    codes = RunFolder(tmp_path / "run").codes()
+    (scratch := tmp_path / "scratch").mkdir()
+    assert rows[0].summary.code != rows[1].summary.code
+    frame = load(tmp_path / "run").episodes
+    assert frame["code"].to_list() == [row.summary.code for row in rows]
+    folder = RunFolder(tmp_path / "run")
+    assert [row.difference for row in replay(folder, folder.experiment(), scratch)] == [None, None]
+    codes = folder.codes()
     assert [code["from"] for code in codes] == [0, 1]
     assert codes[1] == {**codes[1], **code_of(build(SMALL).resolved())}
     run(grown(seeds=[0, 1, 2]), tmp_path / "run")  # the code is the last one: nothing to accept
@@ -114,6 +122,32 @@ def test_new_methods_bring_code_of_their_own(package: Path, tmp_path: Path) -> N
     run(build(SMALL | {"methods": [f"{package.name}.method:Mine"]}), tmp_path / "run")
     (code,) = RunFolder(tmp_path / "run").codes()
     assert set(code) == {"teamworld", "dependencies", package.name, "from"}
+
+
+def test_each_log_names_the_code_of_its_method_alone(package: Path, tmp_path: Path) -> None:
+    mine = f"{package.name}.method:Mine"
+    rows = run(build(SMALL | {"methods": [mine, "zero_shot"]}), tmp_path / "run")
+    folder = RunFolder(tmp_path / "run")
+    named = {}
+    for cell, row in folder.finished(folder.experiment()):
+        start = next(iter(read_log(folder.log(cell, row.episode))))
+        assert isinstance(start, EpisodeStart)
+        named[cell.method] = set(start.code or ())
+    assert named == {mine: {"teamworld", "dependencies", package.name}, "zero_shot": {"teamworld", "dependencies"}}
+    assert len({row.summary.code for row in rows}) == 2
+
+
+def test_a_comparison_tells_that_not_one_code_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["run", "cube", "--level", "n1", "--max-steps", "4", "--seeds", "2", "--method"]
+    assert command([*asked, "greedy", "--out", str(tmp_path / "a")]) == 0
+    assert command(["compare", str(tmp_path / "a")]) == 0
+    assert "same code" not in capsys.readouterr().out
+    monkeypatch.setattr(code_identity, "package_digest", lambda: "changed")
+    assert command([*asked, "random", "--out", str(tmp_path / "b")]) == 0
+    assert command(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
+    assert "not all played by the same code, but by 2 versions of teamworld" in capsys.readouterr().out
 
 
 def test_a_run_of_before_digests_were_kept_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

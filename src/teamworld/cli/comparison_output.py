@@ -21,6 +21,7 @@ from teamworld.experiment.grid import GridRun
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.shared_budget import SharedBudget
 from teamworld.experiment.spec import load
+from teamworld.experiment.store.folder import RunFolder
 from teamworld.plain_files import write_file
 from teamworld.report import comparison_tables
 from teamworld.report import evidence as pages
@@ -28,7 +29,7 @@ from teamworld.report.comparison import Comparison, claims, doubts
 from teamworld.report.comparison_result import measure_comparison
 from teamworld.report.comparison_tables import plain
 from teamworld.report.figure_style import need
-from teamworld.report.tables import Table
+from teamworld.report.tables import Table, describe_versions
 
 _IMAGES = "images"
 
@@ -140,6 +141,8 @@ def _show(
         dump({**place, **made.where, **plain(result), **({"settings": rows} if rows else {})})
     else:
         _print(tables, result, folder)
+        if note := describe_versions(RunFolder(part.folder).codes() for part in parts):
+            print(f"\n{note}")
 
 
 def _run(settings: Sequence[GridRun], folder: Path, options: RunOptions, *, references: bool) -> list[ComparisonRun]:

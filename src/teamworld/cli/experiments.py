@@ -93,8 +93,9 @@ def resume(
     experiment = RunFolder(folder).experiment()
     if reasoner is not None and reasoner != experiment.reasoner:
         raise UserError(f"the reasoner of {folder} is '{experiment.reasoner}', not '{reasoner}'")
-    servers = {end for end in map(parse_endpoint, list_models(experiment.reasoner)) if end.provider == "server"}
-    elsewhere = {endpoint.host for endpoint in servers if not endpoint.local} - list_hosts()
+    endpoints = list(map(parse_endpoint, list_models(experiment.reasoner)))
+    elsewhere = {end.host for end in endpoints if end.provider == "server" and not end.local} - list_hosts()
+    elsewhere |= {f"the folder {end.model}" for end in endpoints if end.provider == "mailbox"}
     if elsewhere and reasoner is None:
         raise UserError(
             f"{folder} sends its prompts, and your key, to {', '.join(sorted(elsewhere))}: if that is what you want, "

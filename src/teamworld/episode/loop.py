@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from msgspec import UNSET, UnsetType
@@ -72,6 +72,8 @@ class Setting:
     retries: int = 2
     """How often a bad answer is asked again."""
     log_level: LogLevel = "play"
+    code: Mapping[str, str] = field(default_factory=dict)
+    """Digests of the code that plays."""
 
 
 class Episode:
@@ -363,6 +365,7 @@ class Episode:
                 roster=tuple(map(str, entities)) if "entities" in self._method.requires else UNSET,
                 headline=_headline(spec.headline),
                 searches=_searches(self._world.domain.relations) or UNSET,
+                code=dict(setting.code) or UNSET,
             )
         )
         self._show()

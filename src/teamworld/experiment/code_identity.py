@@ -24,21 +24,21 @@ _PACKAGE = "teamworld"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
-def code_of(experiment: ExperimentSpec) -> dict[str, str]:
-    """Return a digest of each part of the code that plays a loaded experiment, by name.
+def code_of(experiment: ExperimentSpec, *labels: str) -> dict[str, str]:
+    """Return a digest of each part of the code that plays a loaded experiment, or some methods of it, by name.
 
     This package without what only looks on, its dependencies by their versions, and every other package or module that
     a world, a method or a reasoner is from. What has no file, such as a class of a notebook, is left out.
     """
-    modules = dict.fromkeys(name.partition(".")[0] for name in _modules(experiment))
+    modules = dict.fromkeys(name.partition(".")[0] for name in _modules(experiment, labels or experiment.methods))
     others = {name: digest for name in modules if name != _PACKAGE and (digest := _digest_of(name)) is not None}
     return {_PACKAGE: package_digest(), "dependencies": _dependencies_digest(), **dict(sorted(others.items()))}
 
 
-def _modules(experiment: ExperimentSpec) -> Iterator[str]:
+def _modules(experiment: ExperimentSpec, labels: Iterable[str]) -> Iterator[str]:
     """Yield the names of the modules that a world, the methods and the reasoners are from."""
     yield _home(worlds.module(experiment.world))
-    for label in experiment.methods:
+    for label in labels:
         for part in methods.parts_of(label):
             yield methods.method_class(part).__module__
     for route in router.parse_routes(experiment.reasoner):

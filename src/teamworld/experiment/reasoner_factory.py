@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import fsum
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from teamworld.errors import UserError
 from teamworld.experiment.run_options import RunOptions
@@ -25,9 +25,10 @@ from teamworld.reasoning.llm import keys, providers
 from teamworld.reasoning.llm.budget import Budget, BudgetLimit, Spent, spent_on
 from teamworld.reasoning.llm.contract import CallKey, CallRecord, Fault, Form, Request
 from teamworld.reasoning.llm.expense import Expense, completion_expense, fault_expense
-from teamworld.reasoning.llm.gateway import Gateway, Patience
+from teamworld.reasoning.llm.gateway import Gateway, Patience, Sent
 from teamworld.reasoning.llm.keys import Secret
-from teamworld.reasoning.llm.model_names import Endpoint, is_model, parse_endpoint
+from teamworld.reasoning.llm.mailbox import Mailbox
+from teamworld.reasoning.llm.model_names import FILES, Endpoint, is_model, parse_endpoint
 from teamworld.reasoning.llm.prices import Prices
 from teamworld.reasoning.llm.reasoner import CallSource, LanguageModel
 from teamworld.reasoning.router import ReasonerRouter, parse_routes
@@ -78,6 +79,10 @@ class ReasonerFactory:
         return registry.make_reasoner(name, cell.streams(episode))
 
 
+#: What takes the calls of a run to whoever answers.
+Exchange: TypeAlias = Gateway | Mailbox
+
+
 class InFlightCalls:
     """The calls under way: one that was sent comes back and goes on record, also where its episode was stopped.
 
@@ -86,7 +91,7 @@ class InFlightCalls:
         notice: Gets a line when the run waits for calls.
     """
 
-    def __init__(self, gateways: Collection[Gateway], notice: Callable[[str], None]) -> None:
+    def __init__(self, gateways: Collection[Exchange], notice: Callable[[str], None]) -> None:
         self._gateways = gateways
         self._notice = notice
         self._calls: set[asyncio.Task[CallRecord]] = set()
@@ -115,7 +120,7 @@ class InFlightCalls:
         elif kind is not None:
             for gateway in self._gateways:
                 gateway.stop(UserError("the run stops"))
-            if flying := sum(gateway.flying for gateway in self._gateways):
+            if flying := sum(gateway.flying for gateway in self._gateways if isinstance(gateway, Gateway)):
                 self._notice(f"the run stops; it waits for the answers that are on their way: {flying}")
         await asyncio.gather(*self._calls, return_exceptions=True)
 
@@ -127,7 +132,7 @@ class CachedClient:
     live: _Live
     calls: EpisodeCalls
     cached: EpisodeCache | None
-    gateway: Gateway
+    gateway: Exchange
     budget: Budget
 
     async def call(self, key: CallKey, request: Request) -> CallRecord:
@@ -175,7 +180,7 @@ class CachedClient:
                 take(expense)
 
         try:
-            completion, faults, seconds = await self.gateway.complete(request, self.budget.confirm, lose)
+            completion, faults, seconds = await self._send(key, request, lose)
             if completion is not None:
                 take(completion_expense(request, completion), completion.served)
         except BaseException:  # the run stops here; a run that goes on knows what was lost
@@ -187,6 +192,12 @@ class CachedClient:
         usd = fsum(paid) if paid else None
         record = CallRecord(request=request, completion=completion, faults=faults, seconds=seconds, usd=usd)
         return self._kept(key, record)
+
+    async def _send(self, key: CallKey, request: Request, lose: Callable[[Fault], None]) -> Sent:
+        if isinstance(self.gateway, Gateway):
+            return await self.gateway.complete(request, self.budget.confirm, lose)
+        self.budget.confirm()
+        return await self.gateway.complete(*self.calls.place, key, request)
 
 
 def recorded(experiment: ExperimentSpec, calls: CallStore, source: CallStore | None = None) -> ReasonerFactory:
@@ -229,7 +240,7 @@ class _Live:
     calls: CallStore
     cache: AnswerCache | None
     prices: Prices
-    gateways: dict[str, Gateway]
+    gateways: dict[str, Exchange]
     flight: InFlightCalls
     budget: Budget
     watch: RunMonitor
@@ -237,8 +248,8 @@ class _Live:
 
     def client(self, name: str, cell: RunCell, episode: int) -> CachedClient:
         """Return where the calls of a model in an episode go."""
-        # The name of a model file does not tell what is in it, and asking it costs nothing.
-        cache = None if parse_endpoint(name).provider == "gguf" else self.cache
+        # A path does not tell who answers, and asking costs nothing.
+        cache = None if parse_endpoint(name).provider in FILES else self.cache
         cached = cache.of(cell.seed, episode) if cache is not None else None
         calls = self.calls.of(cell, episode)
         return CachedClient(self, calls, cached, self.gateways[name], self._budget(cell, episode))
@@ -323,8 +334,12 @@ async def live(
     async with AsyncExitStack() as stack:
         calls = stack.enter_context(CallStore(folder.results_file))
         patience = Patience(per_try=running.timeout, outage=running.patience)
-        gateways = {}
+        gateways: dict[str, Exchange] = {}
         for name, endpoint in plan.endpoints.items():
+            if endpoint.provider == "mailbox":
+                gateways[name] = Mailbox(keys.expand_home(endpoint.model), watch.notice)
+                stack.push_async_callback(gateways[name].close)
+                continue
             client = providers.make_client(endpoint, plan.secrets[name], read=running.timeout)
             most = 1 if endpoint.provider == "gguf" else running.calls
             gateways[name] = Gateway(client, name, patience, most, watch.notice, witness=calls.answered(name))

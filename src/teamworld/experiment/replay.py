@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ from teamworld.experiment.warm_start import RunMemories, opened
 from teamworld.memory.store import MemoryStore
 from teamworld.methods import registry as methods
 from teamworld.metrics.summary import Summary, summarise
-from teamworld.record import OtherFormat, read_log
+from teamworld.record import EpisodeStart, OtherFormat, read_log
 from teamworld.record.log import encode
 
 
@@ -53,7 +54,8 @@ def replay(folder: RunFolder, experiment: ExperimentSpec, scratch: Path) -> Iter
         for cell, row in finished:
             old, new = folder.log(cell, row.episode), scratch / f"{cell.name}-{row.episode}.jsonl.zst"
             reasoner = reasoners.of(cell, row.episode)
-            events = completed(play(experiment, cell, row.episode, new, memories, reasoner)).events
+            code = _code_in(old)
+            events = completed(play(experiment, cell, row.episode, new, memories, reasoner, code)).events
             delta = methods.make(cell.method, experiment.options[cell.method]).learn(events)
             if delta is not None:
                 memory.commit(cell.name, delta)
@@ -62,6 +64,15 @@ def replay(folder: RunFolder, experiment: ExperimentSpec, scratch: Path) -> Iter
                 changed = "its row in results.sqlite says something else"
             yield ReplayedEpisode(old, changed)
             new.unlink()
+
+
+def _code_in(log: Path) -> Mapping[str, str]:
+    """Return which code a log says it was played by: what plays it again may be another that plays alike."""
+    with suppress(UserError):  # damaged: its difference says so
+        start = next((event for event in read_log(log) if isinstance(event, EpisodeStart)), None)
+        if start is not None and start.code is not msgspec.UNSET:
+            return start.code
+    return {}
 
 
 def _is_same(held: Summary, played: Summary) -> bool:

@@ -15,6 +15,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
@@ -186,7 +187,8 @@ async def _run(
         async with opened as reasoners:
             turn = asyncio.Semaphore(reasoners.together)
             memories = RunMemories(memory, earlier)
-            job = CellRunner(experiment, folder, results, memories, reasoners, progress, turn, errors)
+            codes = {method: code_of(experiment, method) for method in {cell.method: None for cell in cells}}
+            job = CellRunner(experiment, folder, results, memories, reasoners, progress, turn, errors, codes)
             await job.finish_all(job.run(cell) for cell in cells)
         return [row for cell in cells for row in results.rows(cell)]
 
@@ -235,6 +237,8 @@ class CellRunner:
     turn: asyncio.Semaphore
     """Held while an episode is played."""
     errors: EpisodeErrors
+    codes: Mapping[str, Mapping[str, str]]
+    """What code plays each method, see ``code_identity``."""
 
     async def run(self, cell: RunCell) -> None:
         """Run what is missing of a cell: in order where the method learns, else at the same time."""
@@ -303,7 +307,8 @@ class CellRunner:
             path.parent.mkdir(parents=True, exist_ok=True)
             reasoner = self.reasoners.of(cell, episode)
             try:
-                events, digested = await play(self.experiment, cell, episode, path, self.memories, reasoner)
+                code = self.codes[cell.method]
+                events, digested = await play(self.experiment, cell, episode, path, self.memories, reasoner, code)
             except LostCall as error:
                 path.unlink(missing_ok=True)
                 self.errors.add(cell, episode, error)
@@ -319,9 +324,15 @@ class CellRunner:
 
 
 async def play(
-    experiment: ExperimentSpec, cell: RunCell, episode: int, path: Path, memories: RunMemories, reasoner: Reasoner
+    experiment: ExperimentSpec,
+    cell: RunCell,
+    episode: int,
+    path: Path,
+    memories: RunMemories,
+    reasoner: Reasoner,
+    code: Mapping[str, str] = MappingProxyType({}),
 ) -> PlayedEpisode:
-    """Play one episode of a resolved experiment into a log file."""
+    """Play one episode of a resolved experiment into a log file, which names the code that plays it."""
     options, world_seed = experiment.options, cell.world_seed(episode, experiment.instances)
     world = worlds.make(
         experiment.world, experiment.level, world_seed, experiment.step_limit, options[experiment.world]
@@ -342,6 +353,7 @@ async def play(
                 messages=experiment.message_rule(cell.method),
                 retries=experiment.retries,
                 log_level=experiment.log_level,
+                code=code,
             ),
         )
         await played.play()

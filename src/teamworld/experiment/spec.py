@@ -123,9 +123,10 @@ class ExperimentSpec(BaseModel):
         default="rules",
         description="What answers the method's questions: rules (no key, no network); rules:noise=0.2, a stand-in that "
         "errs like a weak model; openai:MODEL, anthropic:MODEL, google:MODEL; any server that speaks OpenAI's "
-        "protocol, as http://localhost:8000/v1#MODEL; gguf:FILE, a model file run by llama.cpp; human; MODULE:NAME of "
-        "one of your own. Several as WHO=REASONER,..., the first that fits: "
-        "agent_0=rules,@drwell.propose=openai:SMALL,*=openai:LARGE. replay asks nobody and answers from the record in "
+        "protocol, as http://localhost:8000/v1#MODEL; gguf:FILE, a model file run by llama.cpp; mailbox:DIR, a folder "
+        "where questions wait as files for answers as files; human; MODULE:NAME of one of your own. Several as "
+        "WHO=REASONER,..., the first that fits: agent_0=rules,@drwell.propose=openai:SMALL,*=openai:LARGE. replay "
+        "asks nobody and answers from the record in "
         "the run's folder, replay:DIR from another run's.",
     )
     answers: Literal["auto", "schema", "tool", "json", "text"] = Field(

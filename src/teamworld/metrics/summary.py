@@ -5,6 +5,7 @@ Empty cases are None, never 0 or 1; rates keep numerator and denominator.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -63,6 +64,9 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     headline: tuple[HeadlineValue, ...] = ()
     """What the level's results are told in first; empty in results of earlier versions."""
 
+    code: str = ""
+    """Digest of the code that played it; empty where the log does not name it."""
+
     @property
     def has_success(self) -> bool:
         """Whether doing all goals was what the level asked."""
@@ -93,7 +97,14 @@ def summarise(log: Iterable[Event]) -> Summary:
         fallbacks=sum(question.fallback for question in questions),
         reason=table.end.reason,
         headline=measure_headline(table),
+        code=_digest_code(table.start.code),
     )
+
+
+def _digest_code(code: Mapping[str, str] | msgspec.UnsetType) -> str:
+    if code is msgspec.UNSET:
+        return ""
+    return hashlib.blake2b(msgspec.json.encode(code, order="sorted"), digest_size=8).hexdigest()
 
 
 def _rate(value: Value) -> Rate:

@@ -27,7 +27,7 @@ REPLAY = "replay"
 #: What ``--reasoner`` takes, as a message lists it.
 REASONERS = (
     *("rules", "rules:noise=RATE", "openai:MODEL", "anthropic:MODEL", "google:MODEL", "http://HOST:PORT/v1#MODEL"),
-    *("gguf:FILE", HUMAN, REPLAY, "MODULE:NAME", "WHO=REASONER,..."),
+    *("gguf:FILE", "mailbox:DIR", HUMAN, REPLAY, "MODULE:NAME", "WHO=REASONER,..."),
 )
 
 

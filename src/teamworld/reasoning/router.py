@@ -50,7 +50,7 @@ def parse_routes(text: str) -> tuple[Route, ...]:
         if match is None and len(parts) == 1:
             return (Route("*", "*", part),)
         if match is None or not who.strip() or not name.strip():
-            comma = "; the path of a model file holds no comma here" if "gguf:" in text else ""
+            comma = "; a path holds no comma here" if "gguf:" in text or "mailbox:" in text else ""
             raise UserError(
                 f"expected WHO=REASONER,... such as 'agent_0=rules,*=openai:gpt-4o' or '@drwell.propose=rules,*=...', "
                 f"got '{scrub(part)}'{comma}"

@@ -98,6 +98,8 @@ class EpisodeStart(_Record, frozen=True, kw_only=True, tag="episode_start"):
     """Left out where it is completion and steps, as of most levels."""
     searches: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
     """Verbs of actions that look into what their first argument names; left out in worlds without them."""
+    code: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
+    """Digests of the code that plays, by name, see ``experiment.code_identity``; left out where no run is played."""
 
 
 class StageEntered(_Record, frozen=True, kw_only=True, tag="stage"):

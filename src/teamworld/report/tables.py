@@ -87,6 +87,27 @@ def describe_code(codes: Sequence[Mapping[str, Any]]) -> str:
     return f"this run was played by changed code from its {ordinals} episode on (code in experiment.yaml)"
 
 
+def describe_versions(runs: Iterable[Sequence[Mapping[str, Any]]]) -> str:
+    """Return a line on runs that are compared though not one code played them; nothing where one did.
+
+    Args:
+        runs: What ``RunFolder.codes`` returns of each.
+    """
+    versions: dict[str, set[str]] = {}
+    for codes in runs:
+        for code in codes:
+            for name, digest in code.items():
+                if name != "from":
+                    versions.setdefault(name, set()).add(digest)
+    several = [f"{len(digests)} versions of {name}" for name, digests in sorted(versions.items()) if len(digests) > 1]
+    if not several:
+        return ""
+    return (
+        f"these episodes were not all played by the same code, but by {' and '.join(several)} (code in the runs' "
+        "experiment.yaml, and of each episode in its row): a difference may be one of the code"
+    )
+
+
 def describe_reasoner(experiment: ExperimentSpec) -> str:
     """Return the reasoner in words: rules are called rules, a stand-in a stand-in."""
     return describe(experiment.reasoner)

@@ -56,14 +56,18 @@ class Frames:
     def episodes(self) -> DataFrame:
         """One row an episode: where and with what it was run, its seconds, and all metrics by name; null where null.
 
-        Episodes with the same ``layout`` took place in the same; those with the same ``play`` are copies.
+        Episodes with the same ``layout`` took place in the same; those with the same ``play`` are copies; those with
+        the same ``code`` were played by the same code.
         """
         rows = []
         for run, (cell, row, values, _, identity) in of_runs(self._runs):
             numbers = {name: value.value for name, value in values.items()}
-            rows.append(_place(*run, cell, row.episode) | identity._asdict() | {"seconds": row.seconds} | numbers)
+            own = identity._asdict() | {"code": row.summary.code, "seconds": row.seconds}
+            rows.append(_place(*run, cell, row.episode) | own | numbers)
         measured = [name for name, metric in metrics().items() if metric.basis == "log"]
-        return _frame(rows, {"layout": str, "play": str, "seconds": float, **dict.fromkeys(measured, float)})
+        return _frame(
+            rows, {"layout": str, "play": str, "code": str, "seconds": float, **dict.fromkeys(measured, float)}
+        )
 
     @cached_property
     def calls(self) -> DataFrame:

@@ -216,7 +216,8 @@ class EpisodeCalls:
 
     def __init__(self, db: Database, cell: str, episode: int) -> None:
         self._db = db
-        self._place = (cell, episode)
+        self.place = (cell, episode)
+        """Of the episode: name of its cell, and its number."""
 
     def find(self, key: CallKey, request: Request | None = None) -> CallRecord | None:
         """Return what is on record for a call, None if nothing.
@@ -229,7 +230,7 @@ class EpisodeCalls:
             UserError: The record is damaged, or answers another request.
         """
         with self._db.reading() as db:
-            row = db.execute(_FIND, (*self._place, *key)).fetchone()
+            row = db.execute(_FIND, (*self.place, *key)).fetchone()
         if row is None:
             return None
         try:
@@ -253,7 +254,7 @@ class EpisodeCalls:
         request, done = record.request, record.completion
         usage = done.usage if done else Usage()
         values = (
-            *self._place,
+            *self.place,
             *key,
             request.model,
             request.digest(),
@@ -273,11 +274,11 @@ class EpisodeCalls:
     def lose(self, model: str, expenses: Iterable[Expense]) -> None:
         """Put on record what the tries of a call took that comes to no end, because the run stops."""
         with self._db.transaction() as db:
-            _keep_lost(db, self._place, [(model, expense) for expense in expenses])
+            _keep_lost(db, self.place, [(model, expense) for expense in expenses])
 
     def name(self, key: CallKey) -> str:
         """Return what a call is called in a message."""
-        cell, episode = self._place
+        cell, episode = self.place
         again = f", re-ask {key.attempt}" if key.attempt else ""
         return f"call {key.purpose} {key.number} of {key.respondent}{again}, episode {episode} of {cell}"
 

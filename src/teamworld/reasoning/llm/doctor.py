@@ -83,6 +83,9 @@ async def examine(
     stage = "name"
     try:
         endpoint = _parse(name)
+        if endpoint.provider == "mailbox":
+            providers.check_installed(endpoint)
+            return [Check("mailbox", True, f"{endpoint.model}: questions will wait there for whoever answers")]
         place = f"at {endpoint.base}" if endpoint.base else "run on this machine"
         checks.append(Check(stage, True, f"{'a model' if nameless else endpoint.model} {place}"))
         stage = "packages" if endpoint.base else "file"

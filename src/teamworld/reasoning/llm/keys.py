@@ -23,7 +23,7 @@ from typing import Final, NamedTuple, NoReturn
 
 from teamworld.errors import UserError
 from teamworld.plain_files import open_file
-from teamworld.reasoning.llm.model_names import Endpoint
+from teamworld.reasoning.llm.model_names import FILES, Endpoint
 
 #: Holds a key for whatever endpoint a run names.
 GENERIC = "TEAMWORLD_API_KEY"
@@ -76,7 +76,7 @@ def find_keys(
     """Return the key of each host that has one, by ``Endpoint.host``.
 
     Args:
-        endpoints: All that a run talks to; a model file needs no key.
+        endpoints: All that a run talks to; a path needs no key.
         key_env: Name of a variable that holds a key, as the user gave it.
         environ: The environment.
 
@@ -84,7 +84,7 @@ def find_keys(
         UserError: A key that cannot be used, a keys file that others can read, or a key that names no host among
             several that could take it. No message shows a key.
     """
-    hosts = {endpoint.host: endpoint for endpoint in endpoints if endpoint.provider != "gguf"}
+    hosts = {endpoint.host: endpoint for endpoint in endpoints if endpoint.provider not in FILES}
     filed = _read_keys_file(environ)
     own: dict[str, Key] = {}
     for host, endpoint in hosts.items():

@@ -11,7 +11,10 @@ from urllib.parse import urlsplit
 from teamworld.errors import UserError, suggest
 
 #: ``server``: any that speaks the OpenAI chat protocol, by its address. ``gguf``: a model file, run on this machine.
-Provider: TypeAlias = Literal["openai", "anthropic", "google", "server", "gguf"]
+#: ``mailbox``: a folder in which somebody answers, see ``llm.mailbox``.
+Provider: TypeAlias = Literal["openai", "anthropic", "google", "server", "gguf", "mailbox"]
+#: Those that are a path on this machine, and ask no key.
+FILES: tuple[Provider, ...] = ("gguf", "mailbox")
 #: Each provider's own address; an environment variable that says otherwise is not followed.
 HOSTED: dict[Provider, str] = {
     "openai": "https://api.openai.com/v1",
@@ -19,7 +22,7 @@ HOSTED: dict[Provider, str] = {
     "google": "https://generativelanguage.googleapis.com",
 }
 _LONGEST = 2000  # characters of an address
-EXPECTED = "openai:MODEL, anthropic:MODEL, google:MODEL, http://HOST:PORT/v1#MODEL or gguf:FILE"
+EXPECTED = "openai:MODEL, anthropic:MODEL, google:MODEL, http://HOST:PORT/v1#MODEL, gguf:FILE or mailbox:DIR"
 
 
 class Endpoint(NamedTuple):
@@ -27,9 +30,9 @@ class Endpoint(NamedTuple):
 
     provider: Provider
     base: str
-    """Address of the interface, without a slash at its end; of a model file, empty."""
+    """Address of the interface, without a slash at its end; of a model file or a mailbox, empty."""
     model: str
-    """Of a model file, its path as the user wrote it."""
+    """Of a model file or a mailbox, its path as the user wrote it."""
 
     @property
     def name(self) -> str:
@@ -43,13 +46,13 @@ class Endpoint(NamedTuple):
 
     @property
     def host(self) -> str:
-        """Host, and port where the address has one; of a model file, empty."""
+        """Host, and port where the address has one; of a path, empty."""
         return urlsplit(self.base).netloc
 
     @property
     def local(self) -> bool:
         """Whether it is this machine."""
-        if self.provider == "gguf":
+        if self.provider in FILES:
             return True
         return _is_loopback(urlsplit(self.base).hostname or "")
 
@@ -82,7 +85,7 @@ def _names_loopback(host: str) -> bool:
 def is_model(name: str) -> bool:
     """Return whether a name is meant to be a language model's: ``parse`` reads it or says what is wrong with it."""
     head, colon, _ = name.strip().partition(":")
-    return bool(colon) and head.lower() in (*HOSTED, "http", "https", "gguf")
+    return bool(colon) and head.lower() in (*HOSTED, "http", "https", *FILES)
 
 
 def parse_endpoint(name: str) -> Endpoint:
@@ -91,15 +94,17 @@ def parse_endpoint(name: str) -> Endpoint:
     kind = head.lower()
     if colon and kind in ("http", "https"):
         return _parse_server(f"{kind}:{rest}")
-    if colon and kind == "gguf":
-        if not rest.strip() or not rest.isprintable():
-            raise UserError(f"expected the path of a model file in gguf:FILE; got '{_show(rest)}'")
-        return Endpoint("gguf", "", rest.strip())
+    for files in FILES:
+        if colon and kind == files:
+            if not rest.strip() or not rest.isprintable():
+                what = "model file in gguf:FILE" if files == "gguf" else "folder in mailbox:DIR"
+                raise UserError(f"expected the path of a {what}; got '{_show(rest)}'")
+            return Endpoint(files, "", rest.strip())
     for provider, base in HOSTED.items():
         if colon and kind == provider:
             return Endpoint(provider, base, _parse_model(rest, f"{provider}:MODEL"))
     # A name may hold a password in a scheme that is not known; only its start is repeated.
-    hint = suggest(kind, [*HOSTED, "http", "https", "gguf"]) if colon and kind.isalnum() else ""
+    hint = suggest(kind, [*HOSTED, "http", "https", *FILES]) if colon and kind.isalnum() else ""
     raise UserError(f"expected a language model as {EXPECTED}; got one that starts with '{_show(head)}'{hint}")
 
 

@@ -21,7 +21,12 @@ _SDKS = {"anthropic": "anthropic", "google": "google.genai"}
 
 
 def check_installed(endpoint: Endpoint) -> None:
-    """Check that the packages of an endpoint are installed; that a model file is one; raises ``UserError``."""
+    """Check that the packages of an endpoint are installed, or what is at its path; raises ``UserError``."""
+    if endpoint.provider == "mailbox":
+        folder = expand_home(endpoint.model)
+        if folder.exists() and not folder.is_dir():
+            raise UserError(f"{folder} is a file: expected a folder for questions and answers in mailbox:DIR")
+        return
     if endpoint.provider != "gguf":
         import_provider_client()
         if not _is_installed(_SDKS.get(endpoint.provider, "openai")):
@@ -91,6 +96,8 @@ def best_form(endpoint: Endpoint) -> Form:
     Of a server by its address nothing is known: the common ones (vLLM, SGLang, Ollama, llama.cpp, LM Studio) take a
     JSON schema; ``teamworld doctor`` tries. A model file is held to it.
     """
+    if endpoint.provider == "mailbox":
+        return "json"  # a question tells the form of its answer itself
     if endpoint.provider in ("server", "gguf"):
         return "schema"
     form: Form = import_provider_client().best_form(endpoint)

@@ -133,8 +133,8 @@ def test_rules_are_called_rules_whoever_they_answer_for() -> None:
         ("@m.*=rules,agent_0@m.a*=human,*=rules", "nothing to agent_0@m.a*=human, behind *@m.*=rules"),
         ("*=rules,agent_0=human", "nothing to agent_0=human, behind *=rules"),
         ("*=rules,*=human", "nothing to *=human, behind *=rules"),
-        ("gguf:a,b.gguf", "got 'gguf:a'; the path of a model file holds no comma here"),
-        ("*=gguf:a,b.gguf", "got 'b.gguf'; the path of a model file holds no comma here"),
+        ("gguf:a,b.gguf", "got 'gguf:a'; a path holds no comma here"),
+        ("*=gguf:a,b.gguf", "got 'b.gguf'; a path holds no comma here"),
     ],
 )
 def test_an_entry_that_never_answers_or_is_none_is_refused(text: str, says: str) -> None:

@@ -26,6 +26,7 @@ from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.methods import registry
+from teamworld.reasoning.contract import BadAnswer
 from teamworld.reasoning.llm.answers import make_schema, read_answer
 from teamworld.reasoning.llm.contract import Client, Completion, Form, ProviderError, Request, Turn
 from teamworld.reasoning.llm.doctor import examine
@@ -49,9 +50,8 @@ def asking(kind: str = "drwell.propose", form: Form = "schema", text: str = "Whi
         model="gguf:tiny",
         turns=(Turn("system", "You answer."), Turn("user", text)),
         answer=answer.__name__,
-        schema=make_schema(answer, bounds=True),
         form=form,
-        **(defaults | changes),  # type: ignore[arg-type]
+        **({"schema": make_schema(answer, bounds=True)} | defaults | changes),  # type: ignore[arg-type]
     )
 
 
@@ -121,13 +121,20 @@ def test_a_whole_episode_is_nonsense_in_the_right_form_to_its_end(model: Path, t
 def test_every_question_gets_an_answer_of_its_schema(model: Path, kind: str) -> None:
     result = answers(model, *(asking(kind, seed=seed) for seed in range(8)))
     for completion in result:
-        if isinstance(completion, str):  # llama-cpp-python 0.3.36 crashes over some grammars
-            assert completion.startswith("broken: the process of the model ended: SIGSEGV")
-            continue
+        assert isinstance(completion, Completion)  # no crash: llama.cpp ends a process over a grammar that is too large
         assert completion.finish == "stop"
-        assert isinstance(
-            read_answer(completion, registry.kinds()[kind].answer, "schema"), registry.kinds()[kind].answer
-        )
+        answer = registry.kinds()[kind].answer
+        try:
+            assert isinstance(read_answer(completion, answer, "schema"), answer)
+        except BadAnswer as bad:
+            assert "got the number" in str(bad)  # the one bound that a grammar does not hold
+
+
+def test_a_grammar_that_llama_cannot_read_is_a_fault_and_no_crash(model: Path) -> None:
+    large = {"type": "object", "properties": {"a": {"type": "string", "maxLength": 5000}}, "required": ["a"]}
+    first, second = answers(model, asking(schema=large), asking())
+    assert str(first).startswith("unfit: llama.cpp does not take the schema of ")
+    assert isinstance(second, Completion)
 
 
 def test_json_mode_gives_some_object_and_text_anything(model: Path) -> None:
@@ -193,10 +200,10 @@ def test_a_run_says_what_is_wrong_with_a_file(tmp_path: Path, capsys: pytest.Cap
 
 
 def test_a_budget_in_dollars_holds_for_a_file_that_costs_none(model: Path, tmp_path: Path) -> None:
-    rows = run(reasoner=f"gguf:{model}", max_steps=2, out=tmp_path / "run", running=RunOptions(budget="1usd"))
+    rows = run(reasoner=f"gguf:{model}", max_steps=25, out=tmp_path / "run", running=RunOptions(budget="1usd"))
     assert len(rows) == 1
     with pytest.raises(UserError, match="tokens"):
-        run(reasoner=f"gguf:{model}", max_steps=2, out=tmp_path / "other", running=RunOptions(budget="1tok"))
+        run(reasoner=f"gguf:{model}", max_steps=25, out=tmp_path / "other", running=RunOptions(budget="1tok"))
 
 
 def test_what_others_print_while_files_load_is_not_lost(
@@ -266,7 +273,7 @@ def test_a_cache_does_not_mix_up_files_of_one_name(tmp_path: Path) -> None:
     for seed in (0, 1):
         file = tiny.make(tmp_path / "tiny.gguf", seed)
         out, running = tmp_path / f"run{seed}", RunOptions(cache=tmp_path / "cache.sqlite")
-        run(reasoner=f"gguf:{file}", max_steps=2, out=out, running=running)
+        run(reasoner=f"gguf:{file}", max_steps=25, out=out, running=running)
         with CallStore(out / "results.sqlite", readonly=True) as store:
             served |= {row.served for row in store.rows()}
             assert not any(row.cached for row in store.rows())

@@ -61,6 +61,10 @@ class _Shape(NamedTuple):
     """Names of its free texts."""
 
 
+#: Characters of a text at most where llama.cpp holds a model to its bounds: it takes no grammar that repeats more.
+_LONGEST = 1000
+
+
 @cache
 def make_schema(model: type[BaseModel], *, bounds: bool = False, reasoning: bool = True) -> dict[str, Any]:
     """Return the JSON schema of an answer in the subset that the strict modes of all providers take.
@@ -223,7 +227,7 @@ def _strict(schema: Mapping[str, Any], path: str, bounds: bool) -> dict[str, Any
         elif key == "anyOf":
             strict[key] = [_strict(part, path, bounds) for part in value]
         elif key in {"type", "enum", "const"} or (bounds and key in _BOUNDS):
-            strict[key] = value
+            strict[key] = min(value, _LONGEST) if key == "maxLength" else value
         elif key not in {"description", "required", "additionalProperties", *_BOUNDS}:
             raise TypeError(f"{path}: no strict mode takes {key} in the schema of an answer")
     if schema.get("type") == "object" and "properties" not in schema:

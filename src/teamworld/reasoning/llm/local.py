@@ -104,7 +104,7 @@ class LocalClient:
             hint = f"is it whole, and of a kind that llama-cpp-python {llama_cpp.__version__} knows?"
             return Fault(kind="unknown", text=f"{_one_line(error)} ({hint})")
         try:
-            grammar = self._grammar(request)
+            grammar = self._grammar(request, llama)
         except (ValueError, TypeError, KeyError, RuntimeError) as error:
             return Fault(
                 kind="unfit", text=f"llama.cpp does not take the schema of {request.answer}: {_one_line(error)}"
@@ -123,13 +123,15 @@ class LocalClient:
         self._served = f"{llama.metadata.get('general.name', self._path.stem)} {fingerprint(self._path)}"
         return llama
 
-    def _grammar(self, request: Request) -> LlamaGrammar | None:
-        """Return what holds the model to the form of the answer, token by token."""
+    def _grammar(self, request: Request, llama: Llama) -> LlamaGrammar | None:
+        """Return what holds the model to the form of the answer, token by token; raises ``ValueError``."""
         if request.form == "text":
             return None
         schema = json.dumps(request.schema) if request.form == "schema" else _JSON
         if schema not in self._grammars:
-            self._grammars[schema] = LlamaGrammar.from_json_schema(schema, verbose=False)
+            grammar = LlamaGrammar.from_json_schema(schema, verbose=False)
+            _check_grammar(grammar, llama)
+            self._grammars[schema] = grammar
         return self._grammars[schema]
 
     def _read(self, response: Any) -> Completion:  # noqa: ANN401  (one of two types, by an argument)
@@ -140,6 +142,15 @@ class LocalClient:
             usage=Usage(prompt=usage["prompt_tokens"], output=usage["completion_tokens"]),
             served=self._served,
         )
+
+
+def _check_grammar(grammar: LlamaGrammar, llama: Llama) -> None:
+    """See that llama.cpp can read a grammar: one that it cannot read crashes the process when it is used."""
+    vocabulary = llama_cpp.llama_model_get_vocab(llama.model)
+    sampler = llama_cpp.llama_sampler_init_grammar(vocabulary, grammar._grammar.encode(), grammar._root.encode())
+    if not sampler:
+        raise ValueError("its grammar is too large or not well formed")
+    llama_cpp.llama_sampler_free(sampler)
 
 
 def _chat_arguments(request: Request) -> dict[str, Any]:

@@ -266,3 +266,37 @@ def test_options_go_by_the_whole_name(kit: Path) -> None:
 def test_keys_in_a_mistyped_reasoner_are_not_shown(kit: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command(["run", "rooms", "--reasoner", f"http.{'sk-' + 'a1' * 20}:X", "--out", "a"]) == 2
     assert "a1a1" not in capsys.readouterr().err
+
+
+def test_a_short_name_stands_for_a_class_and_records_hold_where_it_is_defined(
+    kit: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plugins, "_registered", {})
+    solo, flat = plugins.load(METHOD), plugins.load(WORLD)
+    for _ in range(2):  # the second time is nothing new
+        teamworld.register("solo_team", solo)
+        teamworld.register("flat", flat)
+    rows = teamworld.run("flat", method=["solo_team", "solo_team:same"], max_steps=3, out="runs/r")
+    assert [row.method for row in rows] == [METHOD, f"{METHOD}:same"]
+    compared = teamworld.compare("solo_team", "greedy", world="flat", max_steps=3, out="runs/c")
+    assert METHOD in str(compared)
+    forget()
+    assert command(["replay", "runs/r"]) == 0  # as another process would
+    with pytest.raises(UserError, match="'flat' is registered for"):
+        teamworld.register("flat", plugins.load(METHOD))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("drwell", METHOD, "'drwell' is a name of"),
+        ("rules", METHOD, "'rules' is a name of"),
+        ("Mine", METHOD, "expected a name of lower-case letters"),
+        ("lazy", "their_kit.method:Lazy", "is no method: it lacks"),
+        ("listed", "their_kit.world:Listed", "is no world: LEVELS"),
+    ],
+)
+def test_what_cannot_be_registered(name: str, text: str, said: str, kit: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plugins, "_registered", {})
+    with pytest.raises(UserError, match=said):
+        teamworld.register(name, plugins.load(text))

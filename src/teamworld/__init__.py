@@ -14,15 +14,21 @@ if _TYPE_CHECKING:
     from typing import Any
 
     from teamworld import worlds
-    from teamworld.experiment.api import run
+    from teamworld.experiment.api import register
     from teamworld.experiment.store.data_frames import load
     from teamworld.report.comparison_result import compare
+    from teamworld.report.run_result import run
+    from teamworld.viewer.recorded_prompt import prompt
+    from teamworld.viewer.replay_page import view
 
 __version__ = "0.1.0"
 #: What is imported when it is first used, and from where; modules are their own.
 _LAZY = {
     "compare": "teamworld.report.comparison_result",
-    "run": "teamworld.experiment.api",
+    "prompt": "teamworld.viewer.recorded_prompt",
+    "register": "teamworld.experiment.api",
+    "run": "teamworld.report.run_result",
+    "view": "teamworld.viewer.replay_page",
     "load": "teamworld.experiment.store.data_frames",
     **dict.fromkeys(
         ("language", "memory", "methods", "metrics", "planning", "reasoning", "record", "report", "testing", "worlds")
@@ -37,11 +43,14 @@ __all__ = [
     "methods",
     "metrics",
     "planning",
+    "prompt",
     "reasoning",
     "record",
+    "register",
     "report",
     "run",
     "testing",
+    "view",
     "worlds",
 ]
 

@@ -26,6 +26,7 @@ _LABEL: Final = re.compile(
 )
 _loaded: dict[str, object] = {}
 _local: set[str] = set()
+_registered: dict[str, str] = {}
 
 
 def reference(label: str) -> str | None:
@@ -95,13 +96,14 @@ def is_local(text: str) -> bool:
 
 
 def name_of(thing: object) -> str:
-    """Return the text that names a class, function or module from now on; texts stay.
+    """Return the text that names a class, function or module from now on; texts stay, but for registered names.
 
     Raises:
         UserError: It has no name of its own.
     """
     if isinstance(thing, str):
-        return thing
+        short, colon, rest = thing.partition(":")
+        return f"{_registered[short]}{colon}{rest}" if short in _registered else thing
     module, name = getattr(thing, "__module__", None), getattr(thing, "__name__", None)
     text = str(name) if isinstance(thing, ModuleType) else f"{module}:{name}"
     if name is None or reference(text) != text:
@@ -115,6 +117,18 @@ def name_of(thing: object) -> str:
     else:
         _local.add(text)
     return text
+
+
+def register(name: str, text: str) -> None:
+    """Let a short name stand for the text of a class or module in ``name_of``.
+
+    Raises:
+        UserError: It is no such name, or stands for something else.
+    """
+    if not re.fullmatch(r"[a-z][a-z0-9_]{0,39}", name):
+        raise UserError(f"expected a name of lower-case letters, digits and _, got {brief(name)}")
+    if _registered.setdefault(name, text) != text:
+        raise UserError(f"'{name}' is registered for {_registered[name]}: choose another name")
 
 
 def entry_names(group: str) -> list[str]:

@@ -377,7 +377,7 @@ def test_a_plan_is_made_with_what_others_told_in_the_meeting_of_what_is_open() -
     for state, kept in (("open", 1), ("done", 0)):
         goals[0].state = state
         method._told = {"agent_1": (over,)}
-        method._hear(cast(Any, SimpleNamespace(views={"agent_1": SimpleNamespace(goals=goals)})), None)
+        method._hear(cast(Any, SimpleNamespace(views={"agent_1": SimpleNamespace(goals=goals, options=())})), None)
         assert len(method._told["agent_1"]) == kept, "what is over is forgotten"
 
 
@@ -387,8 +387,8 @@ def test_who_stepped_aside_and_was_not_asked_is_told_so() -> None:
     drafts = [(question, prompt) for question, prompt in mind.asked if isinstance(question, Draft)]
     last = [prompt for question, prompt in drafts if question.task == "block_0"]
     assert len(last) >= 2
-    assert all("You were not asked: block_0 is the only task" in prompt for prompt in last[:2])
-    assert not any("You were not asked" in prompt for question, prompt in drafts if question.task != "block_0")
+    assert all("block_0 is the only task that anybody free can do now, so you took it" in prompt for prompt in last[:2])
+    assert not any("so you took it unasked" in prompt for question, prompt in drafts if question.task != "block_0")
     mind = Listening(make_reasoner("rules", streams))
     play(reasoner=mind, level="paper-n4")
     told = [prompt for _, prompt in mind.asked if "Being free, you stepped aside" in prompt]

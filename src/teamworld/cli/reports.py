@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json as json_text
 import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -263,17 +262,20 @@ def prompts(
         return 0
     if run is None:
         raise UserError(f"the prompt of {question} at which moment? add --run DIR")
-    from teamworld.experiment import prompts as recorded_prompts
-    from teamworld.experiment.store.folder import RunFolder
-    from teamworld.record import read_log
-    from teamworld.viewer.selection import select_episode
+    from teamworld.viewer import recorded_prompt
 
-    chosen = select_episode(run, method, seed, episode)
-    which = recorded_prompts.choose(list(read_log(chosen.log, expected=chosen.digest)), question, agent, number, step)
-    with tempfile.TemporaryDirectory(prefix="teamworld-") as scratch:
-        prompt = recorded_prompts.shown(RunFolder(run), chosen.cell, chosen.episode, which, Path(scratch), attempt)
-    place = f"{chosen.cell.method}, seed {chosen.cell.seed}, episode {chosen.episode}, step {prompt.step}"
-    print(printable(f"{question} number {which.number} to {which.respondent}: {place}"), file=sys.stderr)
+    prompt = recorded_prompt.prompt(
+        run,
+        question,
+        method=method,
+        seed=seed,
+        episode=episode,
+        agent=agent,
+        number=number,
+        step=step,
+        attempt=attempt,
+    )
+    print(printable(prompt.place), file=sys.stderr)
     if prompt.changed:
         print("the template has changed since this run began: this is what it would show now", file=sys.stderr)
     for turn in prompt.turns:
@@ -365,19 +367,11 @@ def view(folder: Path, *, export: Path, method: str | None = None, seed: Int = N
         raise UserError(f"{export.parent} is no folder: make it, or choose another place for {export.name}")
     if export.is_dir():
         raise UserError(f"{export} is a folder: expected the name of a file, such as {export / 'replay.html'}")
-    from teamworld.experiment.store.folder import RunFolder
-    from teamworld.metrics.failures import tags
-    from teamworld.plain_files import write_file
-    from teamworld.record import read_log
-    from teamworld.viewer.html_export import page
-    from teamworld.viewer.replay_data import build
-    from teamworld.viewer.selection import select_episode
-    from teamworld.worlds.registry import finder
+    from teamworld.viewer import replay_page
 
-    chosen, world = select_episode(folder, method, seed, episode), RunFolder(folder).experiment().world
-    log = list(read_log(chosen.log, expected=chosen.digest))
-    text = page(build(log, tags(log, finder(world))))
-    write_file(export, text.encode())
+    made = replay_page.view(folder, method, seed, episode)
+    made.save(export)
+    chosen = made.episode
     size = f"{export.stat().st_size / 1000:.0f} kB"
     print(f"written: {export} ({chosen.cell.method}, seed {chosen.cell.seed}, episode {chosen.episode}; {size})")
     return 0

@@ -13,7 +13,33 @@ from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run as run_experiment
 from teamworld.experiment.spec import ExperimentSpec, build
 from teamworld.experiment.store.results import EpisodeRow
+from teamworld.methods import registry as methods
 from teamworld.methods.contract import Method
+from teamworld.reasoning.registry import RESERVED
+from teamworld.worlds import registry as worlds
+
+
+def register(name: str, thing: type | object) -> None:
+    """Give a world, a method or a reasoner of your own a short name in this process.
+
+    Records hold where it is defined, as ``MODULE:NAME``, so that other processes find it without the short name.
+
+    Args:
+        name: Lower-case letters, digits and ``_``, as names of the package's own worlds and methods are.
+        thing: The class or module, see ``teamworld.worlds.registry``, ``teamworld.methods.registry`` and
+            ``teamworld.reasoning.registry``.
+
+    Raises:
+        UserError: The name cannot be used, or is that of something else.
+    """
+    if name in {*worlds.names(), *methods.names(), *RESERVED}:
+        raise UserError(f"'{name}' is a name of a world, method or reasoner that is installed: choose another")
+    text = plugins.name_of(thing)
+    if isinstance(thing, type) and issubclass(thing, Method):
+        methods.method_class(text)
+    elif hasattr(thing, "LEVELS"):
+        worlds.module(text)
+    plugins.register(name, text)
 
 
 def run(

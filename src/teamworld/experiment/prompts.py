@@ -38,6 +38,11 @@ class ShownPrompt(NamedTuple):
     step: int
     changed: bool = False
     """The template says something else than when the run began: this is what it would show now."""
+    place: str = ""
+    """Where in the run, in words."""
+
+    def _repr_markdown_(self) -> str:
+        return "\n\n".join([f"**{self.place}**", *(f"*{turn.role}*\n\n{turn.text}" for turn in self.turns)])
 
 
 def choose(

@@ -156,6 +156,9 @@ class Plan:
         ending = "" if self.on_failure == "default" else f" on failure {self.on_failure}"
         return f"plan {target}{{ {'; '.join(map(str, self.actions))} }}{ending}"
 
+    def _repr_markdown_(self) -> str:
+        return f"```\n{self}\n```"
+
 
 class Facts:
     """An ordered collection of facts with fast look-up, and when each was last seen; it never changes.

@@ -36,6 +36,9 @@ class Prompt(NamedTuple):
         """Both parts as one."""
         return f"{self.system}\n\n{self.user}"
 
+    def _repr_markdown_(self) -> str:
+        return f"*system*\n\n{self.system}\n\n*user*\n\n{self.user}"
+
 
 class TemplateInfo(NamedTuple):
     """Which template it was."""

@@ -24,6 +24,8 @@ GROUP = "teamworld.reasoners"
 #: Not a reasoner of its own: those of a recorded run answer again, from their record.
 REPLAY = "replay"
 
+#: Names of reasoners of this package.
+RESERVED = ("rules", HUMAN, REPLAY, "mailbox", "gguf", "http", "https", "openai", "anthropic", "google")
 #: What ``--reasoner`` takes, as a message lists it.
 REASONERS = (
     *("rules", "rules:noise=RATE", "openai:MODEL", "anthropic:MODEL", "google:MODEL", "http://HOST:PORT/v1#MODEL"),

@@ -84,6 +84,8 @@ class Option(NamedTuple):
     goal: GoalId | None
     steps: int
     """Estimated ticks until it is done."""
+    is_work: bool = False
+    """Whether the agent stands where several work on the goal together: then it has no way to go."""
 
 
 class Verdict(NamedTuple):

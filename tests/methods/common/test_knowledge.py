@@ -53,7 +53,7 @@ def test_who_takes_a_task_is_named_and_an_own_task_is_called_so() -> None:
     me = knowledge(here)
     taken = replace(me, team=(Teammate("agent_1", "pusher", commitment="block_0", said=0),))
     assert me.mark("block_0") == taken.mark(None) == ""
-    assert taken.mark("block_0") == " (taken by agent_1)"
+    assert taken.mark("block_0") == " (agent_1's task)"
     assert replace(taken, commitment="block_0").mark("block_0") == " (yours; also agent_1's)"
     later = replace(me, team=(Teammate("agent_1", "pusher", commitment="block_1", said=0, then=("block_0",)),))
     assert replace(later, then=("block_0",)).mark("block_0") == " (yours; also agent_1's next)"

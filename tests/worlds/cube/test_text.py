@@ -71,8 +71,8 @@ def test_every_action_is_explained_and_its_example_can_be_written() -> None:
         (
             [(0, 0), (1, 0)],
             [(2, 1, 1), (1, 1, 3)],
-            "17 columns to go, worth 2, takes 3 agents (agent_1 is there); you: 12 steps to its left face; "
-            "cannot be done now by 2: block_1 is in the way at once (takes 3)",
+            "17 columns to go, worth 2, takes 3 agents, 2 once block_1 is gone (agent_1 is there); you: 12 steps to "
+            "its left face; cannot be done now by 2: block_1 is in the way at once (takes 3)",
         ),
         (
             [(4, 3), (4, 9)],

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 from teamworld.errors import UserError
+from teamworld.experiment.comparison_runs import SILENT
 from teamworld.experiment.episode_metrics import of_runs
 from teamworld.experiment.grid import runs
 from teamworld.experiment.spec import ExperimentSpec, RunCell
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
 _Columns: TypeAlias = Mapping[str, type]
-#: Columns that all frames begin with: where a row is from. The talk is null where only one rule could apply.
+#: Columns that all frames begin with: where a row is from. The talk is null where only one rule could apply. A method
+#: that a comparison ran in silence is ``silent:METHOD``.
 _PLACE: _Columns = {
     **{"run": str, "world": str, "level": str, "instances": str, "method": str, "reasoner": str, "talk": str},
     **{"seed": int, "episode": int},
@@ -50,7 +52,11 @@ class Frames:
     """
 
     def __init__(self, folder: Path) -> None:
+        self._folder = folder
         self._runs = [(RunFolder(path), experiment) for path, experiment in runs(folder)]
+
+    def __repr__(self) -> str:
+        return f"<frames episodes, calls and events of {len(self._runs)} runs in {self._folder}>"
 
     @cached_property
     def episodes(self) -> DataFrame:
@@ -98,12 +104,13 @@ class Frames:
 
 
 def _place(folder: RunFolder, experiment: ExperimentSpec, cell: RunCell, episode: int) -> dict[str, Any]:
+    is_silent = folder.path.name == SILENT and experiment.message_rule(cell.method).loss == 1.0
     return {
         "run": str(folder.path),
         "world": experiment.world,
         "level": experiment.level,
         "instances": str(experiment.instances),
-        "method": cell.method,
+        "method": f"{SILENT}:{cell.method}" if is_silent else cell.method,
         "reasoner": experiment.reasoner,
         "talk": experiment.talk,
         "seed": cell.seed,

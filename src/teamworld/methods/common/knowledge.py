@@ -142,7 +142,7 @@ class AgentKnowledge:
         """Return who takes a goal at which no more agents are of use, in words; empty where it has room, or is none."""
         takers = self.taken.get(goal or "", ())
         if not takers or goal not in (self.commitment, *self.then):
-            return f" (taken by {', '.join(takers)})" if takers else ""
+            return f" ({', '.join(f'{taker}' + chr(39) + 's' for taker in takers)} task)" if takers else ""
         first = {teammate.agent for teammate in self.team if teammate.commitment == goal}
         also = (f"{agent}'s{'' if agent in first else ' next'}" for agent in takers)
         return f" (yours; also {', '.join(also)})"

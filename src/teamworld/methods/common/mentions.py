@@ -5,19 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from teamworld.language import plain, plain_names
+from teamworld.language import Entity, plain, plain_names
 from teamworld.planning.fetch import wanted_kind
-from teamworld.worlds.contract import Goal
+from teamworld.worlds.contract import Goal, Option
 
 
-def names_open(text: str, goals: Iterable[Goal]) -> bool:
-    """Return whether a text names something of a goal that is open.
+def names_open(text: str, goals: Iterable[Goal], options: Iterable[Option] = ()) -> bool:
+    """Return whether a text names something of a goal that is open, or what an option of the reader's is about.
 
     Args:
         text: In any words, with names of things plain or exact.
         goals: As the reader knows them.
+        options: Of the reader: who searches tells where.
     """
-    patterns: list[str] = []
+    patterns = [re.escape(plain(arg)) for option in options for arg in option.action.args if isinstance(arg, Entity)]
     for goal in (goal for goal in goals if goal.state == "open"):
         kind = wanted_kind(goal)
         names = (goal.id, plain(goal.thing) if goal.thing is not None else "")

@@ -124,6 +124,11 @@ def _became(order: GivenOrder, me: AgentKnowledge) -> str:
     return GOES_ON if me.doing is not None and str(me.doing) == order.action else "broken off"
 
 
+def is_at(me: AgentKnowledge, goal: Goal) -> bool:
+    """Return whether what an agent does now is for a goal."""
+    return me.running is not None and me.running.goal == goal.id
+
+
 class Member(NamedTuple):
     """What the record holds of an agent."""
 
@@ -241,12 +246,12 @@ class TeamRecord:
         tasks = []
         for goal in self._pooled_goals.values():
             near = self._nearest(goal)
-            at = [me for me in near if me.running is not None and me.running.goal == goal.id]
+            at = [me for me in near if is_at(me, goal)]
             named = max(len(at), min(goal.capacity, max(goal.quorum, len(at) + 1)), 1)
             able = near if wanted_kind(goal) is None else [me for me in near if has_hand(me)] or near
             first, *rest = sorted(able, key=lambda me: wanted_kind(goal) is None and me not in at)[:named]
             steps = ((me.agent, self._steps[me.agent].get(goal.id)) for me in rest)
-            others = tuple((agent, count) for agent, count in steps if count is not None)
+            others = tuple((agent, count) for agent, count in steps if count)  # who is there stands in the text
             text = name_agent(domain.describe_goal(goal, first.agent, facts), first.agent)
             tasks.append(Task(goal, text, first.agent, tuple(me.agent for me in at), others))
         return tasks
@@ -256,7 +261,8 @@ class TeamRecord:
         goal = None if option.goal is None else self._pooled_goals.get(option.goal)
         if goal is None or goal.quorum < 2:
             return ""
-        others = [me.agent for me in self._nearest(goal) if me.agent != agent][: goal.quorum - 1]
+        near = sorted(self._nearest(goal), key=lambda me: not is_at(me, goal))
+        others = [me.agent for me in near if me.agent != agent][: goal.quorum - 1]
         far = {other: self._steps[other].get(goal.id, 0) for other in others}
         last = max(far, key=far.__getitem__, default=agent)
         return f"{last}, {far[last]} steps" if far.get(last, 0) > option.steps else ""
@@ -281,9 +287,10 @@ class TeamRecord:
 
     @cached_property
     def _steps(self) -> Mapping[AgentId, Mapping[GoalId, int]]:
-        """By agent and goal the steps of the nearest option; of what it does, where that is for the goal.
+        """By agent and goal the steps of the nearest option; of what it does, where that is for the goal; 0 at work.
 
-        Where a goal wants things fetched, and the agent can take one, looks for them do not count.
+        Where a goal wants things fetched, and the agent can take one, looks for them do not count. What it does counts
+        where it is an action that the world offers for the goal: else it may end anywhere.
         """
         kinds = {goal.id: wanted_kind(goal) for goal in self._pooled_goals.values()}
 
@@ -297,7 +304,13 @@ class TeamRecord:
         }
         for me in (member.me for member in self.members):
             if me.doing is not None and me.options and me.options[0].goal is not None:
-                steps[me.agent][me.options[0].goal] = me.options[0].steps
+                running, *offered = me.options
+                alike = [option for option in me.view.options if option.goal == running.goal]
+                if not alike or any(option.action.verb == running.action.verb for option in alike):
+                    steps[me.agent][me.options[0].goal] = running.steps
+                else:
+                    steps[me.agent] |= nearest_ticks(option for option in offered if option.goal == running.goal)
+            steps[me.agent] |= {option.goal: 0 for option in me.view.options if option.is_work and option.goal}
         return steps
 
     @cached_property

@@ -348,8 +348,9 @@ class DrWell(Method):
                 lines = (_words(message) for message in said if message.sender != agent)
                 self._told[agent] = (*self._told[agent], *lines)
         for agent, lines_told in self._told.items():
-            goals = context.views[agent].goals if agent in context.views else ()
-            kept = (line for line in lines_told if names_open(_apart(line), goals))
+            view = context.views.get(agent)
+            goals, options = (view.goals, view.options) if view is not None else ((), ())
+            kept = (line for line in lines_told if names_open(_apart(line), goals, options))
             self._told[agent] = tuple(kept)[-KEPT:]
 
     # ---- commitments
@@ -495,7 +496,9 @@ class DrWell(Method):
         view, options = context.views[agent], self._options
         page = make_page(self._library.library(self._task(goal)), goal, view, self._domain)
         notes = self._memory.notes if options.takes_notes else None
-        forced = f"You were not asked: {goal.id} is the only task that who is free can do now." if is_forced else ""
+        forced = (
+            f"{goal.id} is the only task that anybody free can do now, so you took it unasked." if is_forced else ""
+        )
         said = tuple(line._replace(goal=None) for line in self._told[agent])
         me = replace(self._knowledge(context, agent, committed, forced), said=said)
         shown = ({agent: view}, me, goal.id, options.looks_up, page, notes)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from io import BytesIO
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
+
+import numpy as np
 
 from teamworld.errors import UserError, suggest
 from teamworld.worlds.base.array_interface import (
@@ -179,6 +183,16 @@ class TeamEnv(ParallelBase, Generic[Observation, ObservationSpace, ActionSpace])
             raise UserError("no render mode was chosen: make the environment with render_mode='rgb_array' or 'ansi'")
         self._check_begun("render")
         return self._draw(as_text=self.render_mode == "ansi")
+
+    def _repr_png_(self) -> bytes | None:
+        """Return the picture of now as PNG, for a notebook; None before an episode, and without pillow."""
+        if not self._has_begun or find_spec("PIL") is None:
+            return None
+        from PIL import Image
+
+        file = BytesIO()
+        Image.fromarray(np.asarray(self._draw(as_text=False), np.uint8)).save(file, "PNG")
+        return file.getvalue()
 
     def _check_begun(self, call: str) -> None:
         if not self._has_begun:

@@ -23,7 +23,7 @@ from teamworld.worlds.cube.approach import find_jam, steps_to_face, wait_for_oth
 from teamworld.worlds.cube.beliefs import CubeBeliefs, possible_state
 from teamworld.worlds.cube.candidate_plans import ASIDE
 from teamworld.worlds.cube.exploration import exploration_plans, shared_searches
-from teamworld.worlds.cube.push_path import can_be_delivered, obstruction, pushers_of, reach
+from teamworld.worlds.cube.push_path import can_be_delivered, meetings, obstruction, pushers_of, reach
 from teamworld.worlds.cube.symbolic_state import (
     DELTA,
     OPPOSITE,
@@ -238,7 +238,10 @@ def _options(state: SymbolicState, agent: AgentId, known: ActionSchemas, radius:
             if state.is_free((row + rows, col + cols)):
                 chosen.setdefault(Action("move", (side, 1)), None)
     chosen[Action("idle", (1,))] = None
-    return tuple(Option(action, goal, _estimate_option(state, agent, action, known)) for action, goal in chosen.items())
+    return tuple(
+        Option(action, goal, _estimate_option(state, agent, action, known), action.verb in ("push_block", "rendezvous"))
+        for action, goal in chosen.items()
+    )
 
 
 def _on_block(state: SymbolicState, agent: AgentId, block: int) -> Iterator[tuple[Action, GoalId]]:
@@ -255,7 +258,9 @@ def _on_block(state: SymbolicState, agent: AgentId, block: int) -> Iterator[tupl
             continue
         jam, need = find_jam(state, block, face), geometry.chain_weight(state, block, face)
         if jam is None:
-            yield Action("push_block", (thing, cells)), goal
+            there = len(geometry.aligned_agents(state, block, face))
+            heavier = (met.after for met in meetings(state, block, OPPOSITE[face]) if met.need > max(need, there))
+            yield Action("push_block", (thing, min(cells, next(filter(None, heavier), cells)))), goal
         elif jam.agent == agent:
             yield Action("move", jam.way[0]), goal
         stop = obstruction(state, block, "right", len(state.agents)) if face == "left" else None

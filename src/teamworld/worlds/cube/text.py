@@ -57,8 +57,8 @@ def describe_rules(layout: Layout, options: CubeOptions) -> str:
             "A face is the line of cells along a side of a block. Agents on it, or behind them in an unbroken line, "
             "are lined up; stepping toward the block they push it, from the left face to the right. It and all blocks "
             f"touching it ahead move 1 cell if as many agents push as they weigh together{others} and no wall or agent "
-            f"is in front of one; more do not help. A block that touches column {side - 1} is delivered and "
-            "vanishes.",
+            "is in front of one; more do not help, and what touches it from behind stays. A block that touches column "
+            f"{side - 1} is delivered and vanishes.",
             f"{_describe_sight(options.view_radius)} Estimated steps assume enough push and that the others stay.",
         )
     )
@@ -248,8 +248,11 @@ def describe_goal(state: SymbolicState, block: int, agent: AgentId) -> str:
     """Return how the delivery of an open block stands for an agent."""
     square, team = state.blocks[block], len(state.agents)
     need, there = geometry.chain_weight(state, block, "left"), geometry.aligned_agents(state, block, "left")
+    touching = [goal_name(other) for other in geometry.chain(state, block, "right") if other != block]
+    is_gone = f"{listed(touching)} {'is' if len(touching) == 1 else 'are'} gone"
+    alone = f", {square.weight} once {is_gone}" if touching else ""
     parts = [
-        f"{count(state.distance(block), 'column')} to go, worth {square.weight}, takes {count(need, 'agent')}"
+        f"{count(state.distance(block), 'column')} to go, worth {square.weight}, takes {count(need, 'agent')}{alone}"
         f"{_describe_those_there(state, there, agent)}",
         *_describe_more_force(state, block, team),
         *_describe_approach(state, block, agent),

@@ -46,10 +46,10 @@ def tell_rules(predicates: Predicates, rules: Rules) -> str:
     team, target = len(predicates.names.team) > 1, plain(predicates.target)
     parts = [
         f"A step is up to 1 m of walking, {'one turn by 30 degrees, ' if rules.sight == 'cone' else ''}or one thing in "
-        f"reach (within {REACH} m of your body) taken, put down, opened or closed, with the last of the way in the "
-        "same step. An action lasts until it is done, you see that it cannot be, or you start another; what was "
-        "planned next follows a failed one too. You have two hands, for any of the tasks; taking and opening need a "
-        "free one.",
+        f"reach (middle of one to edge of the other at most {REACH} m; your body is 0.8 m wide) taken, put down, "
+        "opened or closed, with the last of the way in the same step. An action lasts until it is done, you see that "
+        "it cannot be, or you start another; what was planned next follows a failed one too. You have two hands, for "
+        "any of the tasks; taking and opening need a free one.",
     ]
     if rules.mode == "engine":
         parts.append("open, close, grab and put work from any distance; check, fetch and deliver walk there first.")
@@ -89,8 +89,8 @@ def _tell_ways(predicates: Predicates, rules: Rules) -> str:
     doors = ", ".join(f"{plain(room)} - {plain(other)} {_spot(at)}" for room, other, at in predicates.names.doors)
     return (
         f"Rooms by their middles (x, z) in centimetres: {middles}. {f'Doors: {doors}. ' if doors else ''}A "
-        f"walk is estimated as the straight lines through the doors to {SHORT[rules.sight]} m before a thing (then in "
-        f"reach) or to the door of a room, rounded up; {_RIGHT[rules.sight]}."
+        f"walk is estimated as the straight lines through the doors to {SHORT[rules.sight]} m before the middle of a "
+        f"thing (then in reach) or to the door of a room, rounded up; {_RIGHT[rules.sight]}."
     )
 
 
@@ -110,9 +110,9 @@ def _tell_places(predicates: Predicates, rules: Rules) -> Iterator[str]:
         part = " Of a room that you have seen in part, half of this is left." if rules.sight == "cone" else ""
         yield (
             f"Where things tend to lie at the start, in per cent ({'/'.join(classes)}), counted in other homes: "
-            f"{'; '.join(lines)}. Each number is for all rooms of that kind and all such pieces in them together, "
-            f"split evenly; in each room any other kind of piece has {100 * UNLIKELY:.0f}, and so has "
-            f"any room of another kind.{part}"
+            f"{'; '.join(lines)}. A number is for all such pieces in all rooms of that kind together: share it "
+            f"evenly among them. In each room all pieces of a kind that is not named here have {100 * UNLIKELY:.0f} "
+            f"together, and so has each room of a kind that is not named.{part}"
         )
     usual = GOAL_ROOMS.get(predicates.target.kind)
     if usual in kinds:

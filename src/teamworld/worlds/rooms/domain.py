@@ -10,7 +10,7 @@ from teamworld.language import Action, ActionSchema, AgentId, Cell, Facts, GoalI
 from teamworld.worlds.base.beliefs import is_cell
 from teamworld.worlds.base.domain import StateDomain
 from teamworld.worlds.base.scripted_team import pool_facts
-from teamworld.worlds.contract import WAIT, Goal, ImpossibleFacts, View
+from teamworld.worlds.contract import WAIT, Goal, ImpossibleFacts, Option, View
 from teamworld.worlds.rooms.beliefs import RoomsBeliefs
 from teamworld.worlds.rooms.facts import RELATIONS, door, item, list_facts, read_state
 from teamworld.worlds.rooms.skills import MEASURES, PATIENCE, cell_of, list_schemas, number_of
@@ -122,7 +122,7 @@ class RoomsDomain(StateDomain[State]):
                 yield (_go(side) if at != side else Action("open", (door(number),))), f"open_{number}"
         elif held is not None:
             yield Action("bring", (item(held), PATIENCE)), f"deliver_{held}"
-            yield Action("drop"), f"deliver_{held}"
+            yield Action("drop"), f"deliver_{held}" if at == self.house.table else None
         else:
             for number, thing in state.items.items():
                 if thing.state == "free" and thing.cell is not None:
@@ -131,6 +131,10 @@ class RoomsDomain(StateDomain[State]):
         middles = (self.house.middle(room) for room in range(self.house.rooms))
         yield from ((_go(middle), None) for middle in middles if at != middle)
         yield WAIT, None
+
+    def options(self, agent: AgentId, facts: Facts) -> Sequence[Option]:
+        """Return the candidate actions that are legal; who stands where a thing lies has no way to go to lift it."""
+        return [option._replace(is_work=option.action.verb == "lift") for option in super().options(agent, facts)]
 
     # ---- plans
 

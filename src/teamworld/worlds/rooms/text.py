@@ -57,15 +57,15 @@ def tell_rules(house: House, kinds: Mapping[AgentId, str], start: State, doors: 
     if any(thing.weight > 1 for thing in start.items.values()):
         parts.append(
             "A thing of weight 2 takes two carriers on its cell who lift it in the same step; it moves in the steps in "
-            "which both go, where the first of them leads. Each waits for the other for its patience in steps; giving "
-            "the running action again does not restart it."
+            "which both go, where the first of its holders leads. Each waits for the other for its patience in steps; "
+            "giving the running action again does not restart it."
         )
     if start.fire:
         parts.append(
             f"Fire: a cell beside a burning one catches fire with probability {spread:g} a step, burns for {BURNS} "
             "steps and never again. Whoever stands in fire is gone, and a thing there is lost; a cell that catches "
-            f"fire overcomes those beside it for {OVERCOME} steps, in which they can only wait. Ways lead around known "
-            "fire."
+            f"fire overcomes those beside it for {OVERCOME} steps, in which they can only wait and which end what they "
+            "do. Ways lead around known fire, right past it if that is shortest."
         )
     return "\n".join(parts)
 
@@ -167,7 +167,7 @@ def describe(view: View, state: State, house: House, kinds: Mapping[AgentId, str
             yield f"{other}, a {other_kind}: {_where(other, state, house)}{hold}{low}{ages.seen(other, 'AT', 'HOLD')}."
     if state.fire:
         burning = (f"{show(cell)}{ages.seen(fire, 'AT')}" for fire, cell in _list_fire(view.known))
-        yield f"Fire at {', '.join(burning)}."
+        yield f"Fire at {', '.join(burning)}; what you saw {BURNS} or more steps ago has burnt out."
 
 
 def _where(agent: AgentId, state: State, house: House) -> str:
@@ -183,6 +183,8 @@ def _tell_item(number: int, thing: Item, agent: AgentId, kind: str, state: State
         return f"{words} by {_holders(thing, agent)}{f' at {show(thing.cell)}' if thing.cell else ''}"
     if thing.cell is None:
         return words if thing.state in ("delivered", "lost") else f"{words}, nobody knows where"
+    if thing.state == "lost":
+        return f"{words} at {show(thing.cell)}"
     return f"{words} at {show(thing.cell)}, {_way(agent, kind, thing.cell, state, house)}"
 
 

@@ -1,0 +1,66 @@
+"""An episode as a page, from Python: shown in a notebook, or written to a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from teamworld.experiment.store.folder import RunFolder
+from teamworld.metrics.failures import tags
+from teamworld.plain_files import write_file
+from teamworld.record import read_log
+from teamworld.viewer.html_export import page
+from teamworld.viewer.replay_data import build
+from teamworld.viewer.selection import SelectedEpisode, select_episode
+from teamworld.worlds.registry import finder
+
+
+@dataclass(frozen=True)
+class ReplayPage:
+    """A page that plays an episode: no server, no network. A notebook shows it in a frame."""
+
+    html: str
+    """The whole document."""
+    episode: SelectedEpisode
+    """What it shows."""
+    height: int
+    """Of the frame, in pixels."""
+
+    def save(self, path: Path | str) -> None:
+        """Write it to a file; raises ``OSError``."""
+        write_file(Path(path), self.html.encode())
+
+    def __repr__(self) -> str:
+        cell = self.episode.cell
+        return f"<replay of {cell.method}, seed {cell.seed}, episode {self.episode.episode}; save(PATH) writes it>"
+
+    def _repr_html_(self) -> str:
+        # Scripts run, but the page has an origin of its own: it reaches nothing of the notebook's.
+        style = f"width: 100%; height: {self.height}px; border: 0"
+        return f'<iframe srcdoc="{escape(self.html)}" sandbox="allow-scripts" style="{style}"></iframe>'
+
+
+def view(
+    folder: Path | str,
+    method: str | None = None,
+    seed: int | None = None,
+    episode: int | None = None,
+    *,
+    height: int = 760,
+) -> ReplayPage:
+    """Return the page that plays a finished episode of a run; the same as ``teamworld view``.
+
+    Args:
+        folder: Of the run.
+        method: One of its methods; the first if None.
+        seed: One of its seeds; the first if None.
+        episode: The last finished one if None.
+        height: Of the frame in a notebook, in pixels.
+
+    Raises:
+        UserError: The folder holds no such episode, or its log is damaged or altered.
+    """
+    chosen, world = select_episode(Path(folder), method, seed, episode), RunFolder(Path(folder)).experiment().world
+    log = list(read_log(chosen.log, expected=chosen.digest))
+    return ReplayPage(page(build(log, tags(log, finder(world)))), chosen, height)

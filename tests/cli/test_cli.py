@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import shutil
 import subprocess
 import sys
 from importlib import import_module
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from teamworld.cli import COMMANDS, run
-from teamworld.record import Observe, read_log
+from teamworld.record import Observe, encode, read_log
 
 FAST = ["--max-steps", "12"]
 
@@ -376,3 +377,30 @@ def test_a_key_that_names_no_host_goes_to_none_of_several(
     for name in names:
         assert document[name][-1]["name"] == "key"
         assert "could go to" in document[name][-1]["todo"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_names_every_command_in_a_script_that_its_shell_reads(
+    shell: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert run(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    assert all(name in script for names in COMMANDS.values() for name in names)
+    assert "--max-steps" in script or "max-steps" in script
+    if path := shutil.which(shell):
+        (tmp_path / "script").write_text(script)
+        assert subprocess.run([path, "-n", str(tmp_path / "script")], check=False).returncode == 0
+
+
+def test_the_schema_describes_every_record_of_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    assert run(["schema"]) == 0
+    validator = jsonschema.Draft202012Validator(json.loads(capsys.readouterr().out))
+    words = ["run", "rooms", "--level", "two", "--max-steps", "20", "--log-level", "beliefs", "--method", "cobel"]
+    assert run([*words, "--out", str(tmp_path / "run")]) == 0
+    lines = [encode(event) for event in read_log(tmp_path / "run/logs/cobel-s0/0001.jsonl.zst")]
+    assert len(lines) > 50
+    for line in lines:
+        validator.validate(json.loads(line))
+    broken = json.loads(lines[0]) | {"seed": "twelve"}
+    assert not validator.is_valid(broken)

@@ -19,7 +19,7 @@ COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "comparisons": ("compare", "evidence", "forecast"),
     "papers": ("reproduce",),
     "reports": ("report", "metrics", "prompts", "memory", "view"),
-    "catalog": ("worlds", "levels", "methods", "doctor"),
+    "catalog": ("worlds", "levels", "methods", "doctor", "schema", "completion"),
 }
 #: Set to anything, an error that no one thought of ends in its traceback.
 TRACEBACK: Final = "TEAMWORLD_TRACEBACK"
@@ -86,7 +86,10 @@ def run(arguments: Sequence[str]) -> int:
     except UserError as error:
         return _refuse(str(error))
     except CycloptsError as error:
-        return _refuse(f"{' '.join(str(error).split())} Try 'teamworld --help'.")
+        command = next(
+            (f"{word} " for words in COMMANDS.values() for word in words if [word] == list(arguments[:1])), ""
+        )
+        return _refuse(f"{' '.join(str(error).split())} Try 'teamworld {command}--help'.")
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has left
         return 0

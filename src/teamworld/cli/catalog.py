@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from teamworld.cli.options import Flag
 from teamworld.errors import UserError
@@ -98,9 +98,43 @@ def _print(lines: Mapping[str, str]) -> None:
         print(f"{name:<{width}}  {text}".rstrip())
 
 
+def schema() -> int:
+    """Print the JSON Schema of the records of a log, of which each line of a log is one."""
+    import json
+
+    import msgspec
+
+    from teamworld.record import SCHEMA, Event
+
+    described = msgspec.json.schema(Event)
+    title = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"A record of a log, format {SCHEMA}"}
+    print(json.dumps(title | described, indent=2))
+    return 0
+
+
+def completion(shell: Literal["bash", "zsh", "fish", "powershell"]) -> int:
+    """Print a script that completes commands and options in a shell.
+
+    bash: teamworld completion bash > ~/.local/share/bash-completion/completions/teamworld
+
+    zsh: teamworld completion zsh > a folder of your fpath, as _teamworld
+
+    fish: teamworld completion fish > ~/.config/fish/completions/teamworld.fish
+
+    Parameters
+    ----------
+    shell:
+        Which shell.
+    """
+    from teamworld.cli import application
+
+    print(application().generate_completion(shell=shell))
+    return 0
+
+
 def doctor(
-    *,
     reasoner: str,
+    *,
     answers: str | None = None,
     key_env: str | None = None,
     timeout: float = 60.0,
@@ -119,7 +153,7 @@ def doctor(
     key_env:
         Name of the environment variable that holds the key (never the key itself).
     timeout:
-        Seconds to wait for one answer. [default: 60]
+        Seconds to wait for one answer.
     json:
         Print one JSON object, and nothing else.
     """

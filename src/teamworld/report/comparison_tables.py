@@ -15,7 +15,11 @@ from teamworld.reasoning.registry import describe
 from teamworld.report import export
 from teamworld.report.comparison import Comparison, MetricRow, PairedDifference, claims, doubts
 from teamworld.report.metric_tables import number
+from teamworld.report.paper_table import PaperTable
 from teamworld.report.tables import Table, talk
+
+#: Columns of the table for a paper at most: name the metrics that you want with --metrics.
+PAPER_COLUMNS = 6
 
 
 def table(comparison: Comparison, names: Sequence[str], caption: str) -> Table:
@@ -122,6 +126,14 @@ def write(
     write_file(folder / "comparison.md", text.encode())
     tex = "\n".join(export.latex(part.columns, part.rows, f"{part.title}. {part.caption}") for part in shown)
     write_file(folder / "comparison.tex", tex.encode())
+    listed = dict.fromkeys(row.metric for row in comparison.rows)
+    paper = PaperTable(
+        comparison.rows,
+        list(dict.fromkeys(row.method for row in comparison.rows)),
+        [metrics()[name] for name in listed if name in metrics()][:PAPER_COLUMNS],
+        f"{shown[0].title}. {shown[0].caption}. Bold: the best, and what ties with it by its interval.",
+    )
+    write_file(folder / "paper.tex", paper.latex().encode())
     for name, rows in plain(comparison).items():
         _both(folder / name, [{**row, **where} for row in rows])
     if settings:

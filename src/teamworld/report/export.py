@@ -34,7 +34,7 @@ def latex(columns: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -
     table = f"\\begin{{tabular}}{{l{'r' * (len(columns) - 1)}}}\n{body}\n\\end{{tabular}}"
     if _width([columns, *rows]) > _WIDE:
         table = f"\\resizebox{{\\textwidth}}{{!}}{{%\n{table}%\n}}"
-    return f"\\begin{{table}}\n\\centering\n\\small\n\\caption{{{_tex(caption)}}}\n{table}\n\\end{{table}}\n"
+    return f"\\begin{{table}}\n\\centering\n\\small\n\\caption{{{tex(caption)}}}\n{table}\n\\end{{table}}\n"
 
 
 def _width(lines: Sequence[Sequence[str]]) -> int:
@@ -44,10 +44,11 @@ def _width(lines: Sequence[Sequence[str]]) -> int:
 
 def _cell(text: str) -> str:
     """Return a text for a cell; what would be taken for an option of the line before begins with nothing."""
-    return ("{}" if text.lstrip().startswith(("[", "*")) else "") + _tex(text)
+    return ("{}" if text.lstrip().startswith(("[", "*")) else "") + tex(text)
 
 
-def _tex(text: str) -> str:
+def tex(text: str) -> str:
+    """Return a text as LaTeX prints it."""
     return "".join(_TEX.get(char, char) for char in text)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -16,11 +17,14 @@ from teamworld.methods import registry as methods
 from teamworld.methods.contract import Method
 from teamworld.metrics.all_metrics import measure
 from teamworld.metrics.log_reader import tabulate
+from teamworld.metrics.outcome import completion
 from teamworld.record import ActionStep, AgentLeft, EpisodeEnd, EpisodeStart, Event, MessageSent, PlanStart
 from teamworld.testing.episodes import PlayedEpisode, ReorderedRules, Scenario, SilentReasoner, play
 from teamworld.testing.report import CheckReport, checks_by_name, summarise
 from teamworld.worlds import registry as worlds
 
+#: The method whose agents do nothing.
+IDLE = "do_nothing"
 #: Steps of the episodes.
 HORIZON = 40
 #: Messages that cost, get lost, come late and do not carry far.
@@ -156,6 +160,24 @@ def episode_problems(episode: PlayedEpisode, scenario: Scenario) -> Iterator[str
         yield f"{scenario}: nobody did anything"
 
 
+def _completion(case: MethodCase, scenario: Scenario) -> float:
+    return completion(tabulate(case.plain_episode(scenario).events)).value or 0.0
+
+
+def _idle_completion(scenario: Scenario) -> float:
+    return completion(tabulate(play(IDLE, scenario, {}).events)).value or 0.0
+
+
+def _is_installed(scenario: Scenario) -> bool:
+    """Return whether a world can be made: the packages of some are extras."""
+    try:
+        scenario.make()
+    except UserError as error:
+        warnings.warn(f"{scenario.world} is left out: {error}", stacklevel=3)
+        return False
+    return True
+
+
 def _applies(label: str, scenario: Scenario) -> bool:
     method = methods.method_class(label)
     return not method.requires or applies(method, scenario.make())
@@ -199,10 +221,17 @@ def check_method(
         worlds.load(world)
     scenarios = [Scenario(world, level, seed, HORIZON) for world, level in chosen]
     if levels is None:
-        scenarios = [scenario for scenario in scenarios if _applies(label, scenario)]
+        scenarios = [scenario for scenario in scenarios if _is_installed(scenario) and _applies(label, scenario)]
     if not scenarios:
         raise UserError(f"method {label} applies to none of {', '.join(worlds.names())}: name a level for it")
     case = MethodCase(label, options_by_label, scenarios)
     for name, check in _CHECKS.items():
         report.run(name, check, case)
     report.raise_failures()
+    if label.partition(":")[0] != IDLE and all(_completion(case, at) <= _idle_completion(at) for at in scenarios):
+        warnings.warn(
+            f"method {label} completes no more than agents that do nothing, in {', '.join(map(str, scenarios))}: is "
+            "that what it is to do? The best plan for a goal is evaluate_plans(goal, view, domain)[0], of "
+            "teamworld.planning.candidates",
+            stacklevel=2,
+        )

@@ -245,8 +245,12 @@ def _news(view: View, domain: Domain, reports: Reports) -> Reports:
             abouts.append((fact.subject, _WITHIN))
         last |= {about: max(step, last.get(about, 0)) for about in abouts}
 
+    own = set(view.known)
+
     def is_news(about: Aspect, report: tuple[int, tuple[Fact, ...]]) -> bool:
         if about[1] == _AT_PLACE and about[0] in over:
+            return False
+        if report[1] and own.issuperset(report[1]):  # what it saw itself may say where in the room, this does not
             return False
         looked = (last.get((fact.value, _WITHIN), -1) for fact in report[1] if fact.predicate in within)
         return report[0] > max(last.get(about, -1), *looked, -1)

@@ -81,7 +81,8 @@ def list_schemas(names: Names, known: Known) -> tuple[ActionSchema, ...]:
     room, thing = Param("room", "entity", rooms), Param("thing", "entity", tuple(things))
     target, container = Param("target", "entity", targets), Param("container", "entity", containers)
     ending = (
-        "It also ends where a target, a container you could use or the bed comes in sight that you did not know of."
+        "With a free hand it is also done where a target, a container you could use or the bed comes in sight that you "
+        "did not know of."
     )
     return (
         ActionSchema(
@@ -95,7 +96,7 @@ def list_schemas(names: Names, known: Known) -> tuple[ActionSchema, ...]:
         ActionSchema(
             "search", (Param("what", "choice", SOUGHT),),
             f"Walk to a place drawn at random among those that you have not seen, for at most {SEARCH_STEPS} moves. It "
-            "also ends where such a thing comes in sight that you did not know of; anything: as for go.", "",
+            "also ends where such a thing comes in sight that you did not know of; anything: any of those of go.", "",
             Action("search", (ANYTHING,)),
         ),
         ActionSchema(
@@ -200,7 +201,10 @@ class TransportSkill:
         box, body = self.names.instance.plan.rooms[room].box, moment.state.agents[self.number]
         if body["room"] == room and box.contains(float(body["x"]), float(body["z"])):
             return DONE
-        return DONE if self._finds(moment) else self._walk(moment, *box.center, 0.0) or DONE
+        has_hand = bool((moment.state.hands[self.number] == NOTHING).any())
+        if self._finds(moment) and has_hand:
+            return DONE
+        return self._walk(moment, *box.center, 0.0) or DONE
 
     def _explore(self, moment: Moment) -> Primitive | Result:
         room = self.names.room_numbers[first(self.action)]
@@ -213,7 +217,9 @@ class TransportSkill:
         return Primitive(LEFT)
 
     def _search(self, moment: Moment) -> Primitive | Result:
-        if self._finds(moment, str(self.action.args[0])) or self._steps >= SEARCH_STEPS:
+        if self._finds(moment, str(self.action.args[0])):
+            return DONE
+        if self._steps >= SEARCH_STEPS:
             return DONE
         if self._place is None:
             self._place = self._draw_place(moment)

@@ -12,6 +12,7 @@ import yaml
 
 from teamworld import run as run_experiment
 from teamworld.cli import run
+from teamworld.experiment.code_identity import code_of
 from teamworld.experiment.runner import completed, play
 from teamworld.experiment.spec import RunCell
 from teamworld.experiment.store.folder import RunFolder
@@ -65,7 +66,8 @@ def test_the_prompt_printed_is_the_one_that_was_shown(
                 memory.commit(cell.name, delta)
         mind = Listening(NoisyRules(cell.streams(3), 0.7))
         log = tmp_path / "log.zst"
-        completed(play(experiment, cell, 3, log, RunMemories(memory), mind))
+        code = code_of(experiment, cell.method)
+        completed(play(experiment, cell, 3, log, RunMemories(memory), mind, code))
     assert log.read_bytes() == RunFolder(folder).log(cell, 3).read_bytes()
     records = [event for event in read_log(log) if isinstance(event, QuestionAsked)]
     assert any(event.fallback for event in records)

@@ -252,3 +252,13 @@ def test_headings_of_two_words_and_long_names_are_shown_whole() -> None:
 def test_a_narrow_terminal_does_cut() -> None:
     """The test above can fail."""
     assert "…" in shown(of_run(*wide())[1], 40)
+
+
+def test_an_unfinished_run_says_so_and_counts_the_seeds_that_it_has() -> None:
+    rows = [row(m, seed, episode, 1.0, 50) for seed in (0, 1, 2) for m in METHODS for episode in (1, 2)]
+    for count, words in ((12, "over 3 seeds]"), (7, "unfinished: 7 of 12 episodes"), (4, "one seed, no interval")):
+        caption = by_method(rows[:count], EXPERIMENT).caption
+        assert words in caption
+        assert ("unfinished" in caption) == (count < 12)
+    assert "seed 0; unfinished: 4 of 12 episodes" in by_episode(rows[:4], EXPERIMENT).caption
+    assert "mean of 2 seeds; unfinished" in by_episode(rows[:7], EXPERIMENT).caption

@@ -151,16 +151,23 @@ def by_episode(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> Table:
             pairs.append([_number(over_seeds(own, name), _digits(name), bounds=False) for name in shown])
         lines.append((str(episode), *(cell for pair in pairs for cell in pair)))
         narrow.append((str(episode), *map(", ".join, pairs)))
-    seeds = f"mean of {len(experiment.seeds)} seeds" if len(experiment.seeds) > 1 else f"seed {experiment.seeds[0]}"
+    played = sorted({row.seed for row in rows}) or list(experiment.seeds)
+    seeds = f"mean of {len(played)} seeds" if len(played) > 1 else f"seed {played[0]}"
     title = f"{experiment.world} {experiment.level}: episodes in a row"
     return Table(
         title,
         tuple(columns),
         tuple(lines),
-        f"{', '.join(map(_words, shown))}: {seeds}; {describe_reasoner_and_talk(experiment)}; "
-        f"at most {experiment.step_limit} steps",
+        f"{', '.join(map(_words, shown))}: {seeds}; {_describe_missing(rows, experiment)}"
+        f"{describe_reasoner_and_talk(experiment)}; at most {experiment.step_limit} steps",
         tuple(narrow),
     )
+
+
+def _describe_missing(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> str:
+    """Return how far a run is, in words; nothing of one that is finished."""
+    count = experiment.episode_count
+    return f"unfinished: {len(rows)} of {count} episodes, not all of each seed; " if len(rows) < count else ""
 
 
 def headline(rows: Iterable[EpisodeRow]) -> tuple[HeadlineValue, ...]:
@@ -214,9 +221,12 @@ def by_method(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> Table:
                 _share([(summary.re_asked, summary.questions) for summary in summaries]),
             )
         )
-    several = len(experiment.seeds) > 1
-    over = f"[95 % interval over {len(experiment.seeds)} seeds]" if several else "one seed, no interval"
-    said = [f"mean of episodes, {over}", f"at most {experiment.step_limit:,} steps"]
+    played = len({row.seed for row in rows})
+    over = f"[95 % interval over {played} seeds]" if played > 1 else "one seed, no interval"
+    said = [
+        f"{_describe_missing(rows, experiment)}mean of episodes, {over}",
+        f"at most {experiment.step_limit:,} steps",
+    ]
     said += [text for text in (describe_headline(rows),) if text]
     said += ["shares as successes of all", describe_reasoner_and_talk(experiment)]
     turned = tuple(zip(columns, *lines, strict=True))

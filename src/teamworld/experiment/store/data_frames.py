@@ -104,7 +104,7 @@ class Frames:
 
 
 def _place(folder: RunFolder, experiment: ExperimentSpec, cell: RunCell, episode: int) -> dict[str, Any]:
-    is_silent = folder.path.name == SILENT and experiment.message_rule(cell.method).loss == 1.0
+    is_silent = folder.path.name == SILENT and experiment.options.get("messages", {}).get("loss") == 1.0
     return {
         "run": str(folder.path),
         "world": experiment.world,

@@ -180,3 +180,19 @@ def test_a_layout_is_made_of_sequences() -> None:
     for agents, blocks in ((3, ()), (((0, 0),), None)):
         with pytest.raises(UserError, match="as a sequence"):
             Layout(10, agents, blocks)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("radius", [None, 3])
+def test_an_indicator_tells_each_agent_which_one_it_is(radius: int | None) -> None:
+    env, plain = (parallel_env(n=4, view_radius=radius, agent_indicator=mark) for mark in (True, False))
+    assert env.channels == (*plain.channels, "self")
+    rng = np.random.default_rng(0)
+    seen, same = env.reset(seed=2)[0], plain.reset(seed=2)[0]
+    for _ in range(20):
+        for number, (agent, picture) in enumerate(seen.items()):
+            assert env.observation_space(agent).contains(picture)
+            assert np.array_equal(picture[..., :-1], same[agent])
+            [(row, column)] = np.argwhere(picture[..., env.channels.index("self")])
+            assert picture[row, column, env.channels.index("agent_ids")] == number + 1
+        actions = {agent: int(rng.integers(5)) for agent in env.agents}
+        seen, same = env.step(actions)[0], plain.step(actions)[0]

@@ -26,6 +26,8 @@ from teamworld.worlds.cube import draw, physics
 from teamworld.worlds.cube.autoreset import AutoReset
 from teamworld.worlds.cube.levels import Placement
 from teamworld.worlds.cube.observe import (
+    AGENT_INDEX,
+    CHANNEL_NAMES,
     CHANNELS,
     HEAVIEST,
     Observer,
@@ -79,6 +81,7 @@ def parallel_env(
     n: int | None = None,
     *,
     view_radius: int | None = None,
+    agent_indicator: bool = False,
     render_mode: RenderMode | None = None,
     **options: Unpack[InstanceOptions],
 ) -> CubeEnv:
@@ -88,13 +91,17 @@ def parallel_env(
         n: Number of agents of the curriculum; sets the grid side and the blocks too.
         view_radius: None to show everything to everybody in one shared array; else cells further away than this
             are blank in an agent's own array, except the goal channel.
+        agent_indicator: Add a channel that is 1 where the agent itself stands, so that one network can play all
+            agents; each then has an array of its own. Channels by name: ``env.channels``.
         render_mode: What ``render`` returns: ``"rgb_array"`` a uint8 picture, ``"ansi"`` a text.
         options: See ``InstanceOptions``.
 
     Raises:
         UserError: If the extra ``[rl]`` is not installed or an argument cannot be used.
     """
-    return CubeEnv(*_instance(n, options), view_radius=view_radius, render_mode=render_mode)
+    return CubeEnv(
+        *_instance(n, options), view_radius=view_radius, agent_indicator=agent_indicator, render_mode=render_mode
+    )
 
 
 def vector_env(
@@ -148,8 +155,9 @@ class CubeEnv(TeamEnv["npt.NDArray[np.float32]", "Box", "Discrete"]):
     **Actions**: Discrete(5): 0 stay, 1 up, 2 down, 3 left, 4 right. Other numbers act as stay.
 
     **Observations**: (K, K, 5) float32: 1 where an agent stands; weight of the block on the cell; 1 in the goal
-    column; agent index + 1; block id + 1. One read-only array a step is shared by all agents, unless a view radius
-    is set; no array ever changes after it was returned. Copy one to write into it.
+    column; agent index + 1; block id + 1; with ``agent_indicator`` a sixth channel: 1 where the agent itself stands.
+    ``channels`` has their names. One read-only array a step is shared by all agents, unless a view radius or the
+    indicator is set; no array ever changes after it was returned. Copy one to write into it.
 
     **Rewards**: each agent gets ``-step_cost + deliver_reward * delivered weight / n``.
 
@@ -171,22 +179,27 @@ class CubeEnv(TeamEnv["npt.NDArray[np.float32]", "Box", "Discrete"]):
         rules: EpisodeRules,
         *,
         view_radius: int | None = None,
+        agent_indicator: bool = False,
         render_mode: RenderMode | None = None,
     ) -> None:
         """Use ``parallel_env``."""
         if view_radius is not None and not is_integer(view_radius, 0):
             raise UserError(f"view_radius must be None or an integer of at least 0, got {view_radius!r}")
         self._placement = placement
-        self._view_radius = view_radius
+        self._view_radius, self._has_indicator = view_radius, bool(agent_indicator)
+        self.channels = (*CHANNEL_NAMES, "self") if agent_indicator else CHANNEL_NAMES
         first = placement.first
         self._state = make_state(first, rules)
         self._observer = Observer(self._state)
         agents = [f"agent_{i}" for i in range(self._state.num_agents)]
         shape = (first.grid_size, first.grid_size, CHANNELS)
         # One object for all agents: at K = 256 a Box holds 3 MB of bounds.
-        self.state_space: Box = spaces().Box(0.0, float(largest_value(self._state)), shape, np.float32)
+        largest = float(largest_value(self._state))
+        self.state_space: Box = spaces().Box(0.0, largest, shape, np.float32)
+        own = (*shape[:2], len(self.channels))
+        seen: Box = self.state_space if own == shape else spaces().Box(0.0, largest, own, np.float32)
         actions: list[Discrete] = [spaces().Discrete(len(ACTIONS)) for _ in agents]
-        super().__init__(agents, self.state_space, actions, render_mode)
+        super().__init__(agents, seen, actions, render_mode)
 
     def _begin(self, seed: int | None) -> None:
         if seed is not None:
@@ -202,8 +215,19 @@ class CubeEnv(TeamEnv["npt.NDArray[np.float32]", "Box", "Discrete"]):
     def _observe(self, agents: list[str]) -> dict[str, npt.NDArray[np.float32]]:
         self._seen = self._observer.look()
         if self._view_radius is None:
-            return dict.fromkeys(agents, self._seen)
-        return dict(zip(agents, self._observer.windows(self._view_radius), strict=True))
+            pictures = dict.fromkeys(agents, self._seen)
+        else:
+            pictures = dict(zip(agents, self._observer.windows(self._view_radius), strict=True))
+        return {a: self._with_self(a, picture) for a, picture in pictures.items()} if self._has_indicator else pictures
+
+    def _with_self(self, agent: str, picture: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """Return a picture with one more channel: 1 where the agent stands."""
+        whole = np.zeros((*picture.shape[:2], len(self.channels)), np.float32)
+        whole[..., :CHANNELS] = picture
+        number = self.possible_agents.index(agent)
+        whole[..., CHANNELS] = self._seen[..., AGENT_INDEX] == number + 1
+        whole.flags.writeable = False
+        return whole
 
     def _infos(self, agents: list[str]) -> dict[str, Info]:
         agent_rows, block_rows = info_lists(self._state, self.possible_agents)

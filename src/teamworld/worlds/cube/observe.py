@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 #: Channels of an observation: agent present, weight of the block, goal column, agent index + 1, block id + 1.
 AGENT, WEIGHT, GOAL, AGENT_INDEX, BLOCK_ID = range(5)
 CHANNELS = 5
+#: What each channel of a picture tells, in their order; with an indicator ``self`` comes last.
+CHANNEL_NAMES = ("agents", "block_weights", "goal", "agent_ids", "block_ids")
 
 Row = TypeVar("Row")
 

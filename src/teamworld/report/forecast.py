@@ -13,6 +13,7 @@ from teamworld.errors import UserError
 from teamworld.experiment.comparison_runs import REFERENCES, SILENT
 from teamworld.metrics.definition import metrics
 from teamworld.report.comparison import LEVEL, Sample
+from teamworld.report.measurement import list_pairs
 from teamworld.report.statistics import student
 
 #: More layouts are not looked for.
@@ -49,12 +50,15 @@ class Forecast(NamedTuple):
     """The most that any pair needs."""
     costs: Mapping[str, float]
     """Calls, tokens and dollars of so many seeds, all methods and episodes; empty where nobody was asked."""
+    family: int = 1
+    """Differences that are tested beside one another, and corrected for."""
 
 
 def forecast(samples: Sequence[Sample], metric: str, effect: float, power: float) -> Forecast:
     """Return how many layouts it takes to find a difference with a power.
 
-    A paired t test at 5 %, shared among the pairs (Bonferroni, the first step of Holm). The variance of the difference
+    A paired t test at 5 %, shared among all pairs that a comparison of the same methods tests, reference teams and
+    silence included where the pilot has them (Bonferroni, the first step of Holm). The variance of the difference
     is split into that of layouts and that of repeats by the method of moments (one-way random effects).
 
     Args:
@@ -73,12 +77,13 @@ def forecast(samples: Sequence[Sample], metric: str, effect: float, power: float
         raise UserError("a forecast takes a pilot of two methods or more: their differences vary, not each alone")
     values = {name: _by_instance([sample for sample in samples if sample.method == name], metric) for name in methods}
     layouts = {sample.instance: sample.layout or sample.instance for sample in samples}
+    family = max(len(pairs), len(list_pairs(methods)))
     needs = tuple(
-        _need(a, b, _differences(values[a], values[b], layouts), effect, power, LEVEL / len(pairs)) for a, b in pairs
+        _need(a, b, _differences(values[a], values[b], layouts), effect, power, LEVEL / family) for a, b in pairs
     )
     known = [need.needed for need in needs if need.needed is not None]
     seeds = max(known) if len(known) == len(needs) else None
-    return Forecast(metric, effect, power, needs, seeds, {} if seeds is None else _costs(samples, seeds))
+    return Forecast(metric, effect, power, needs, seeds, {} if seeds is None else _costs(samples, seeds), family)
 
 
 def _by_instance(samples: Iterable[Sample], metric: str) -> dict[str, float]:
@@ -177,7 +182,8 @@ def lines(made: Forecast) -> list[str]:
         sentences.append("of so few layouts the standard deviation is a guess: expect to need half or twice as many")
     if made.seeds is not None:
         seeds = f"{made.seeds:,} seeds, each of another layout"
-        sentences.append(f"a difference of {what} is found with power {made.power:g} by {seeds}")
+        beside = f", corrected for the {made.family} differences that are tested" if made.family > 1 else ""
+        sentences.append(f"a difference of {what} is found with power {made.power:g} by {seeds}{beside}")
         words = {"calls": "{:,.0f} calls", "tokens": "{:,.0f} tokens", "cost_usd": "{:,.2f} dollars"}
         cost = ", ".join(words[name].format(value) for name, value in made.costs.items())
         sentences.append(f"all methods of the pilot then take {cost or 'no call of a language model'}")

@@ -223,6 +223,20 @@ def metric_names(
     return tuple(dict.fromkeys(names))
 
 
+def list_pairs(present: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the pairs of methods that a comparison tests: with one another, the reference teams, and silence.
+
+    Args:
+        present: The methods that were run, reference teams and silent ones by their names among them.
+    """
+    beside = [name for name in present if name in REFERENCES]
+    silent = [name for name in present if name.partition(":")[0] == SILENT]
+    own = [name for name in present if name not in (*beside, *silent)]
+    pairs = list(combinations(own or beside, 2))
+    pairs += [(name, reference) for name in own for reference in beside]
+    return [*pairs, *silent_names(present).items()]
+
+
 def compared(measured: Measurement, names: Sequence[str], main: Sequence[str] = MAIN) -> Comparison:
     """Compare what was measured: methods with one another, with the reference teams, each with itself in silence.
 
@@ -231,13 +245,7 @@ def compared(measured: Measurement, names: Sequence[str], main: Sequence[str] = 
         names: Metrics.
         main: Those that the comparison is made for.
     """
-    present = list(dict.fromkeys(sample.method for sample in measured.episodes))
-    beside = [name for name in present if name in REFERENCES]
-    silent = [name for name in present if name.partition(":")[0] == SILENT]
-    own = [name for name in present if name not in (*beside, *silent)]
-    pairs = list(combinations(own or beside, 2))
-    pairs += [(name, reference) for name in own for reference in beside]
-    pairs += list(silent_names(present).items())
+    pairs = list_pairs(list(dict.fromkeys(sample.method for sample in measured.episodes)))
     shown = compare(measured.all, [name for name in names if name not in cross_run.WHOLE], pairs, main)
     if not any(name in cross_run.WHOLE for name in names):
         return shown

@@ -47,6 +47,7 @@ class Framework(Method):
         self._spec, self._domain = briefing.spec, briefing.domain
         self._aims: dict[AgentId, GoalId | None] = {}
         self._ignored: tuple[str, ...] = ()
+        self._reasons = ""
         self._orders = OrderBook(self._options.window)
 
     def watch(self, context: DecisionContext) -> Collection[AgentId]:
@@ -71,7 +72,9 @@ class Framework(Method):
 
     async def _ask_planner(self, context: DecisionContext, question: PlanAll) -> TeamPlan:
         """Return the planner's first action for each agent that takes one; it is told of the rest when next asked."""
-        plan = await context.ask(replace(question, ignored=self._ignored))
+        earlier = "" if question.rounds else self._reasons
+        plan = await context.ask(replace(question, ignored=self._ignored, earlier=earlier))
+        self._reasons = plan.reasoning
         members = question.record.open
         named = Counter(entry.agent for entry in plan.actions)
         unknown = [f"{name}: no such agent takes an action now" for name in named if name not in members]

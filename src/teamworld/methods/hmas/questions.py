@@ -72,6 +72,8 @@ class PlanAll(Question[TeamPlan]):
     """What of the last plan could not be used."""
     most: int = 1
     """Plans of a step; the last is carried out."""
+    earlier: str = ""
+    """The planner's reasons for the plan of the step before."""
 
     kind = "hmas2.plan"
     template = "hmas/prompts/plan.md.j2"

@@ -11,6 +11,8 @@ from typing import BinaryIO
 
 from teamworld.errors import UserError
 
+_SHOWN = 200  # characters of a path
+
 
 def open_file(path: Path) -> BinaryIO:
     """Open a file for reading in binary.
@@ -71,7 +73,7 @@ def check_inside(folder: Path) -> None:
         UserError: One line on the first that does.
     """
     root = os.path.realpath(folder)
-    for entry in _entries(root):
+    for entry in _list_entries(root):
         if entry.is_symlink():
             target = os.path.realpath(entry.path)
             if os.path.commonpath((root, target)) != root:
@@ -82,11 +84,26 @@ def check_inside(folder: Path) -> None:
             raise UserError(f"{entry.path} is neither a file nor a folder: take it away")
 
 
-def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
+def list_files(folder: Path) -> Iterator[Path]:
+    """Yield the files in a folder and in those within it, in no order; links are not followed.
+
+    Raises:
+        UserError: A folder cannot be read.
+    """
+    return (Path(entry.path) for entry in _list_entries(str(folder)) if entry.is_file(follow_symlinks=False))
+
+
+def _list_entries(root: str) -> Iterator[os.DirEntry[str]]:
     """Yield all in a folder and those in it but the folders themselves; links are not followed."""
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                yield from _entries(entry.path)
-            else:
-                yield entry
+    folders = [root]
+    while folders:
+        folder = folders.pop()
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+                    else:
+                        yield entry
+        except OSError as error:  # folders in folders without end have no path, among others
+            raise UserError(f"{folder[:_SHOWN]} cannot be read: {error.strerror}") from None

@@ -21,6 +21,12 @@ MOST = 1_000_000
 LARGEST = 10_000_000
 
 
+#: Characters of a number: what is longer is none that an option takes, and those to the base of 60, such as 1:30, take
+#: long to read.
+_LONGEST_NUMBER = 100
+_NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+
+
 class RefusedYaml(yaml.YAMLError):
     """What is YAML by the letter, and surely not what was meant."""
 
@@ -105,6 +111,8 @@ def _count_values(node: yaml.Node, counts: dict[int, int]) -> int:
             raise RefusedYaml("a value is a part of itself", node)
         return counts[id(node)]
     counts[id(node)] = 0  # until it is known
+    if isinstance(node, yaml.ScalarNode) and node.tag in _NUMBERS and len(node.value) > _LONGEST_NUMBER:
+        raise RefusedYaml(f"a number of more than {_LONGEST_NUMBER} characters", node)
     parts = node.value if isinstance(node, yaml.SequenceNode) else []
     if isinstance(node, yaml.MappingNode):
         _check_keys(node)

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from teamworld.errors import UserError, brief, suggest
 from teamworld.experiment.spec import ExperimentSpec, build, load
 from teamworld.experiment.store.folder import EXPERIMENT_FILE, RunFolder, join_values, write_yaml
-from teamworld.plain_files import check_inside
+from teamworld.plain_files import check_inside, list_files
 from teamworld.yaml_io import parse_value
 
 #: In an experiment file: fields of which several values are named.
@@ -36,6 +36,13 @@ AXES = (
 #: What a folder of several runs holds, and the file that says so.
 FolderKind: TypeAlias = Literal["grid", "comparison", "evidence"]
 _FILES: Mapping[FolderKind, str] = {"grid": "grid.yaml", "comparison": "comparison.yaml", "evidence": "evidence.yaml"}
+_KINDS: Mapping[str, tuple[type, str]] = {
+    "methods": (list, "a list"),
+    "seeds": (list, "a list"),
+    "episodes": (int, "a number"),
+    "options": (dict, "a mapping"),
+    GRID: (dict, "a mapping"),
+}
 _GROWING = ("methods", "seeds", "episodes")
 _LONGEST = 80
 #: Runs of a grid; more are surely a slip.
@@ -74,8 +81,10 @@ def expand(data: Mapping[str, Any], *, imports: bool = True) -> list[GridRun]:
     if not isinstance(axes, dict) or not axes:
         raise UserError(f"grid: expected lists of values by field, such as level: [n2, n4]; got {brief(axes)}")
     for name, values in axes.items():
-        if name not in AXES and "." not in str(name):
-            shown = str(name)[:_LONGEST]
+        if not isinstance(name, str):
+            raise UserError(f"grid: expected a text as the name of what varies, got {brief(name)}")
+        if name not in AXES and "." not in name:
+            shown = name[:_LONGEST]
             raise UserError(f"grid: '{shown}' cannot vary from run to run{suggest(shown, list(AXES))}")
         if name in rest:
             raise UserError(f"grid: {name} is given twice, once outside of the grid")
@@ -154,7 +163,7 @@ def grown(folder: Path, data: Mapping[str, Any], kind: FolderKind = "grid") -> d
     if not path.exists():
         return dict(data)
     check_inside(folder)
-    held, plain = load(path), ExperimentSpec()
+    held, plain = _read_held(path), ExperimentSpec()
     merged = {**held, **data}
     for name in {"methods", "seeds"} & merged.keys():
         default = getattr(plain, name)
@@ -200,7 +209,7 @@ def claim(folder: Path, data: Mapping[str, Any], kind: FolderKind = "grid") -> N
         if folder.exists() and any(entry != draft for entry in folder.iterdir()):
             raise UserError(f"{folder} is not empty and holds no {kind}: use another --out")
         folder.mkdir(parents=True, exist_ok=True)
-    elif load(path) == dict(data):
+    elif _read_held(path) == dict(data):
         return
     write_yaml(path, data)
 
@@ -218,7 +227,16 @@ def read_plan(folder: Path) -> dict[str, Any]:
     kind = kind_of(folder)
     if kind is None:
         raise UserError(f"{folder} holds no grid, no comparison and no page of evidence")
-    return load(folder / _FILES[kind])
+    return _read_held(folder / _FILES[kind])
+
+
+def _read_held(path: Path) -> dict[str, Any]:
+    """Return what stands in the file of a folder of several runs, its lists as lists and its mappings as mappings."""
+    held = load(path)
+    for name, (kind, words) in _KINDS.items():
+        if name in held and type(held[name]) is not kind:
+            raise UserError(f"{path} is damaged: expected {words} as its {name}, got {brief(held[name])}")
+    return held
 
 
 def runs(folder: Path) -> Iterator[tuple[Path, ExperimentSpec]]:
@@ -232,7 +250,8 @@ def runs(folder: Path) -> Iterator[tuple[Path, ExperimentSpec]]:
         for part in expand(read_plan(folder), imports=False):
             yield folder / part.name, part.experiment
     elif kind is not None:
-        for path in sorted(folder.rglob(EXPERIMENT_FILE)):
+        read_plan(folder)  # says what is wrong with it
+        for path in sorted(path for path in list_files(folder) if path.name == EXPERIMENT_FILE):
             yield path.parent, RunFolder(path.parent).experiment()
     else:
         yield folder, RunFolder(folder).experiment()

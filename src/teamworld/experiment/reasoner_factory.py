@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Coroutine
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from math import fsum
@@ -150,8 +150,8 @@ class CachedClient:
         self.budget.reserve()
         return await self.live.flight.bring(self._paid(key, request))
 
-    def _kept(self, key: CallKey, record: CallRecord) -> CallRecord:
-        self.calls.add(key, record)
+    def _kept(self, key: CallKey, record: CallRecord, lost: Sequence[int] = ()) -> CallRecord:
+        self.calls.add(key, record, lost)
         self.live.tell()
         return self._cache(key, record)
 
@@ -172,26 +172,22 @@ class CachedClient:
             total = total.plus(spent)
             self.budget.take(spent)
 
-        lost: list[Expense] = []
+        lost: list[int] = []  # on record at once: the process may end before the call does
 
         def lose(fault: Fault) -> None:
             if (expense := fault_expense(request, fault)) is not None:
-                lost.append(expense)
                 take(expense)
+                lost.append(self.calls.lose(request.model, expense))
 
         try:
             completion, faults, seconds = await self._send(key, request, lose)
             if completion is not None:
                 take(completion_expense(request, completion), completion.served)
-        except BaseException:  # the run stops here; a run that goes on knows what was lost
-            if lost:
-                self.calls.lose(request.model, lost)
-            raise
         finally:
             self.budget.charge(total.call_count)
         usd = fsum(paid) if paid else None
         record = CallRecord(request=request, completion=completion, faults=faults, seconds=seconds, usd=usd)
-        return self._kept(key, record)
+        return self._kept(key, record, lost)
 
     async def _send(self, key: CallKey, request: Request, lose: Callable[[Fault], None]) -> Sent:
         if isinstance(self.gateway, Gateway):

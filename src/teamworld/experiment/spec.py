@@ -24,7 +24,7 @@ from pydantic import (
 )
 
 from teamworld import plugins, yaml_io
-from teamworld.errors import UserError
+from teamworld.errors import UserError, brief
 from teamworld.experiment.run_options import RunOptions
 from teamworld.record import LogLevel
 from teamworld.worlds import registry as worlds
@@ -320,4 +320,6 @@ def load(path: Path) -> dict[str, Any]:
     data = yaml_io.load(path)
     if not isinstance(data, dict):
         raise UserError(f"{path} is no experiment: expected a mapping such as 'world: cube', got {type(data).__name__}")
+    if odd := [name for name in data if not isinstance(name, str)]:
+        raise UserError(f"{path} is no experiment: expected a text as the name of a field, got {brief(odd[0])}")
     return {name: value for name, value in data.items() if name not in RECORDED}

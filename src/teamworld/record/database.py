@@ -6,13 +6,14 @@ import os
 import sqlite3
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, Self
 
 import msgspec
 
-from teamworld.errors import UserError
+from teamworld.errors import UserError, brief
 from teamworld.plain_files import open_file
 
 
@@ -29,10 +30,13 @@ class Format(NamedTuple):
     """PRAGMA user_version, the version of ``schema``; files of other versions are refused."""
     schema: str
     """SQL that makes an empty one."""
+    optional: str = ""
+    """SQL of the tables that are made when they are needed."""
     synchronous: str = "NORMAL"
     """PRAGMA synchronous: FULL where a commit must survive a power cut."""
 
 
+_ROLLBACK_MAGIC = bytes.fromhex("d9d505f920a163d7")  # sqlite.org/fileformat2.html, section 3
 _WAIT = 30.0  # seconds to wait for another process's transaction
 _RESUME = "then give the same command again; nothing that was stored is lost"
 
@@ -64,6 +68,7 @@ class Database:
             if not readonly and not path.exists():
                 _create(path, form)
             _check_header(path, form)
+            _check_rollback_file(path)
             for needed in () if readonly else (path, path.parent):
                 if not os.access(needed, os.W_OK):
                     raise UserError(f"{path} cannot be written: allow writing to {needed}, {_RESUME}")
@@ -74,6 +79,7 @@ class Database:
             )
             try:
                 self._db.execute("PRAGMA query_only = ON")  # looking must not repair or change anything
+                _check_schema(self._db, path, form)
                 (result,) = self._db.execute("PRAGMA quick_check(1)").fetchone()
                 if result != "ok":
                     raise UserError(f"{path} {_damaged(result, form)}")
@@ -191,6 +197,50 @@ def _check_header(path: Path, form: Format) -> None:
             f"{path} was written by {age} teamworld ({form.what} format {version}, this one reads {form.version}): "
             f"{advice}"
         )
+
+
+def _check_rollback_file(path: Path) -> None:
+    """Refuse a rollback file that names another file: SQLite would delete that one, wherever it is.
+
+    A transaction over several databases leaves such a file, and there are none here. See
+    sqlite.org/atomiccommit.html, section 5.5.
+    """
+    for beside in {path, path.resolve()}:
+        rollback = beside.with_name(f"{beside.name}-journal")
+        if not rollback.exists():
+            continue
+        with open_file(rollback) as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - len(_ROLLBACK_MAGIC)))
+            if file.read() == _ROLLBACK_MAGIC:
+                raise UserError(f"{rollback} is none of teamworld: take it away; SQLite would delete a file it names")
+
+
+def _check_schema(db: sqlite3.Connection, path: Path, form: Format) -> None:
+    """Refuse a file that holds other tables, or something in their place that runs code when it is read."""
+    own, optional = _list_schema(form.schema), _list_schema(form.schema + form.optional)
+    objects = _read_schema(db)
+    for name, definition in own.items():
+        if name not in objects:
+            raise UserError(f"{path} {_damaged(f'its table {name} is missing', form)}")
+        if objects[name] != definition:
+            raise UserError(f"{path} {_damaged(f'its table {name} is not as it was made', form)}")
+    for name, definition in objects.items():
+        if optional.get(name) != definition:
+            raise UserError(f"{path} {_damaged(f'it holds a {definition[0]} {brief(name)}, not of teamworld', form)}")
+
+
+@lru_cache(maxsize=8)
+def _list_schema(schema: str) -> dict[str, tuple[str, str]]:
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.executescript(schema)
+        return _read_schema(db)
+
+
+def _read_schema(db: sqlite3.Connection) -> dict[str, tuple[str, str]]:
+    """Return the type and the SQL of what is in a database by its name; indexes that come with a table are left out."""
+    rows = db.execute("SELECT name, type, sql FROM sqlite_schema WHERE type <> 'index' OR sql IS NOT NULL").fetchall()
+    return {str(name): (str(kind), " ".join(str(sql).split())) for name, kind, sql in rows}
 
 
 def _read_uri(path: Path) -> str:

@@ -93,7 +93,7 @@ class LogWriter:
             self._file.close()
 
 
-def _chunks(file: BinaryIO) -> Iterator[bytes]:
+def _chunks(path: Path, file: BinaryIO) -> Iterator[bytes]:
     """Yield some whole lines at a time; what was cut off by a kill is left out."""
     rest: list[bytes] = []  # of a line that has not ended
     length = 0
@@ -106,7 +106,7 @@ def _chunks(file: BinaryIO) -> Iterator[bytes]:
             rest.append(begun)
             length += len(begun)
             if length > _LONGEST_LINE:
-                raise UserError(f"{file.name} is damaged: a line is longer than any event")
+                raise UserError(f"{path} is damaged: a line is longer than any event")
 
 
 def read_log(path: Path | str, *, whole: bool = True, expected: str | None = None) -> Iterator[Event]:
@@ -132,7 +132,7 @@ def read_log(path: Path | str, *, whole: bool = True, expected: str | None = Non
                 raise UserError(f"{path} is not a log: expected a zstd file (.jsonl.zst)")
             file.seek(0, io.SEEK_SET)
             count = 0
-            for lines in _chunks(file):
+            for lines in _chunks(path, file):
                 total.update(lines + b"\n")
                 for last in _decode_lines(path, count, lines):
                     yield _check(path, count, last)
@@ -164,6 +164,8 @@ def _hash() -> hashlib.blake2b:
 
 def _decode_lines(path: Path, first: int, lines: bytes) -> Iterable[Event]:
     """Return the events of some lines, of which the first is the record of that number."""
+    if b"\n\n" in b"\n%b\n" % lines:  # which the decoder would pass over, however many there are
+        return _decode_singly(path, first, lines)
     try:
         return _DECODER.decode_lines(lines)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import gzip
 import json
+import time
 import tracemalloc
 import zlib
 from collections.abc import Iterator
@@ -12,6 +14,7 @@ from collections.abc import Iterator
 import pytest
 
 from teamworld.reasoning.llm.contract import Completion, Fault, ProviderError
+from teamworld.reasoning.llm.keys import Secret
 from teamworld.reasoning.llm.model_names import parse_endpoint
 from teamworld.reasoning.llm.providers import make_client
 from tests.reasoning.llm import records
@@ -50,7 +53,7 @@ def bomb() -> bytes:
     return b"".join([*(packer.compress(bytes(2**20)) for _ in range(LARGE // 2**20)), packer.flush()])
 
 
-def ask(pieces: Iterator[bytes]) -> Completion | Fault:
+def ask(pieces: Iterator[bytes], secret: Secret | None = None) -> Completion | Fault:
     """Return what comes of one call to a server that sends these bytes."""
 
     async def reply(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -66,7 +69,7 @@ def ask(pieces: Iterator[bytes]) -> Completion | Fault:
     async def one() -> Completion | Fault:
         server = await asyncio.start_server(reply, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
-        client = make_client(parse_endpoint(f"http://127.0.0.1:{port}/v1#m"), None, connect=2.0, read=10.0)
+        client = make_client(parse_endpoint(f"http://127.0.0.1:{port}/v1#m"), secret, connect=2.0, read=10.0)
         try:
             return await client.complete(records.request())
         except ProviderError as error:
@@ -110,8 +113,71 @@ def test_a_body_without_bounds_is_a_fault(kind: str) -> None:
         tracemalloc.stop()
     assert isinstance(fault, Fault)
     assert fault.kind in ("broken", "gone")
-    assert "more than 16 MB" in fault.text
+    assert "more than 1 MB" in fault.text
     assert peak < MOST
+
+
+def long_bodies() -> dict[str, tuple[str, bytes]]:
+    """Return the status and the body of responses that are as long as they may be and hard to take."""
+    room = library.MOST_BYTES - 1000
+    lists = b"[],"
+    choice = json.dumps(_choice("{}")).encode() + b","
+    head = GOOD[:-1] + b', "x": ['
+    return {
+        "lists": ("200 OK", head + lists * (room // 3) + b"0]}"),
+        "choices": ("200 OK", b'{"choices": [' + choice * (room // len(choice)) + choice[:-1] + b"]}"),
+        "half": ("200 OK", head + b"[" * room),
+        "error": ("400 Bad", b'{"error": [' + lists * (room // 3) + b"0]}"),
+        "message": ("400 Bad", json.dumps({"error": {"message": "\\x41" * (room // 6)}}).encode()),
+        "page": ("400 Bad", b"<p>\xf0\x9f\x98\x80" * (room // 7)),
+        "punycode": ("400 Bad\r\nContent-Type: text/html; charset=punycode", b"a-" + b"b9" * (room // 2)),
+        "backslashes": ("200 OK", json.dumps(_answer("\\" * (room // 2))).encode()),
+    }
+
+
+def _answer(text: str) -> dict[str, object]:
+    return ANSWER | {"choices": [_choice(text)]}
+
+
+def _choice(text: str) -> dict[str, object]:
+    return {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(("kind", "packed"), [*((kind, False) for kind in long_bodies()), ("lists", True)])
+def test_a_body_that_is_hard_to_take_costs_little(kind: str, packed: bool) -> None:
+    status, body = long_bodies()[kind]
+    ask(whole(GOOD))
+    encoding = "Content-Encoding: gzip\r\n" if packed else ""
+    sent = gzip.compress(body) if packed else body
+    head = f"HTTP/1.1 {status}\r\n{encoding}Content-Length: {len(sent)}\r\n\r\n".encode()
+    tracemalloc.start()
+    try:
+        got = ask(iter([head + sent]), Secret("sk-0123456789abcdef"))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    began = time.process_time()
+    ask(iter([head + sent]), Secret("sk-0123456789abcdef"))
+    assert time.process_time() - began < 5
+    assert isinstance(got, Completion | Fault)
+    assert peak < MOST
+
+
+@pytest.mark.heavy
+def test_memory_stays_flat() -> None:
+    sent = gzip.compress(long_bodies()["lists"][1])
+    head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(sent)}\r\n\r\n".encode()
+    after: list[int] = []
+    tracemalloc.start()
+    try:
+        for _ in range(6):
+            ask(iter([head + sent]))
+            gc.collect()
+            after.append(tracemalloc.get_traced_memory()[0])
+    finally:
+        tracemalloc.stop()
+    assert after[-1] - after[2] < 2**20
 
 
 @pytest.mark.parametrize(

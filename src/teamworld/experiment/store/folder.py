@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
 import yaml
 from filelock import FileLock, Timeout
 
@@ -17,7 +18,7 @@ from teamworld.errors import UserError
 from teamworld.experiment.spec import ExperimentSpec, RunCell, build, load
 from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.experiment.store.results import EpisodeRow, Results
-from teamworld.plain_files import check_inside, open_file, write_file
+from teamworld.plain_files import check_inside, list_files, open_file, write_file
 from teamworld.reasoning.prompts import template_info, template_versions
 
 #: The file by which a run's folder is known.
@@ -35,6 +36,15 @@ _WAIT = 0.5  # seconds, longer than somebody looks whether a run is held
 def write_yaml(path: Path, data: Mapping[str, Any]) -> None:
     """Write a YAML file whole: a kill leaves the one before, or none, and a draft beside it."""
     write_file(path, yaml.safe_dump(dict(data), sort_keys=False, allow_unicode=True).encode())
+
+
+class _Kept(msgspec.Struct):
+    """What stands in an experiment file beside the experiment."""
+
+    versions: dict[str, str] | None = None
+    prompts: dict[str, dict[str, int | str]] | None = None
+    code: list[dict[str, int | str]] | None = None
+    price_tables: list[str] | None = None
 
 
 class RunFolder:
@@ -83,9 +93,9 @@ class RunFolder:
     def experiment(self) -> ExperimentSpec:
         """Return the experiment that this folder holds; raises ``UserError``."""
         if not self.is_begun:
-            inside = next(iter(sorted(self.path.rglob(EXPERIMENT_FILE))), None) if self.path.is_dir() else None
-            if inside is not None:
-                raise UserError(f"{self.path} holds several runs: name one of them, such as {inside.parent}")
+            paths = list_files(self.path) if self.path.is_dir() else ()
+            if inside := [path.parent for path in paths if path.name == EXPERIMENT_FILE]:
+                raise UserError(f"{self.path} holds several runs: name one of them, such as {min(inside)}")
             raise UserError(f"{self.path} holds no run: there is no experiment.yaml in it")
         check_inside(self.path)
         return build(load(self.experiment_file), imports=False)
@@ -178,8 +188,12 @@ class RunFolder:
         return tuple(self._data().get("price_tables") or ())
 
     def _data(self) -> dict[str, Any]:
-        data: dict[str, Any] = yaml_io.load(self.experiment_file)
-        return data
+        data = yaml_io.load(self.experiment_file)
+        try:
+            msgspec.convert(data, _Kept)
+        except msgspec.ValidationError as error:
+            raise UserError(f"{self.experiment_file} is damaged: {error}") from None
+        return dict(data)
 
     def check(self, experiment: ExperimentSpec) -> None:
         """See whether the folder can be this experiment's, or grow to it; touches nothing.

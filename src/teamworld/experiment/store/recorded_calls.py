@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
@@ -11,7 +11,7 @@ import msgspec
 
 from teamworld.errors import UserError
 from teamworld.experiment.spec import RunCell
-from teamworld.experiment.store.results import FORM
+from teamworld.experiment.store.results import FORM, LOST
 from teamworld.metrics.event_table import CallRow
 from teamworld.reasoning.human import HUMAN
 from teamworld.reasoning.llm.budget import Price, Spent, UsageTotal, spent_by, spent_on
@@ -35,17 +35,6 @@ _FIND = (
 )
 #: A call of one try of which everything was counted: most of them, and no JSON need be read for it.
 _PLAIN = "finish IS NOT NULL AND faults = '[]' AND prompt_tokens + output_tokens IS NOT NULL"
-#: Tries of calls that never came to an end, because the run stopped; a run in which none was lost has no such table.
-_LOST = """
-CREATE TABLE IF NOT EXISTS lost_tries (
-    cell           TEXT NOT NULL,
-    episode        INTEGER NOT NULL,
-    model          TEXT NOT NULL,
-    prompt_tokens  INTEGER NOT NULL,
-    output_tokens  INTEGER NOT NULL,
-    counted        INTEGER NOT NULL
-) STRICT
-"""
 #: What of a request is one value, in words.
 _WORDS = {
     "model": "model",
@@ -183,7 +172,8 @@ class CallStore(Database):
             with self.transaction() as db:
                 calls = [self._read(row) for row in db.execute(f"SELECT {_RECORD} FROM calls {of_question}", question)]
                 expenses = [(call.request.model, expense) for call in calls for expense in call_expenses(call)]
-                _keep_lost(db, question[:2], expenses)
+                for model, expense in expenses:
+                    _keep_lost(db, question[:2], model, expense)
                 db.execute(f"DELETE FROM calls {of_question}", question)
 
     def _read(self, row: Sequence[Any]) -> CallRecord:
@@ -195,7 +185,7 @@ class CallStore(Database):
     def lost(self, cell: RunCell | None = None, episode: int | None = None) -> list[tuple[str, Expense]]:
         """Return the model and what it took of each try whose call never came to an end: the run stopped."""
         with self.reading() as db:
-            if not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'lost_tries'").fetchone():
+            if not _has_lost(db):
                 return []
         rows = self._select("model, prompt_tokens, output_tokens, counted", "", cell, episode, table="lost_tries")
         return [(model, Expense(Usage(prompt=prompt, output=output), bool(c))) for model, prompt, output, c in rows]
@@ -245,8 +235,13 @@ class EpisodeCalls:
             )
         return record
 
-    def add(self, key: CallKey, record: CallRecord) -> None:
+    def add(self, key: CallKey, record: CallRecord, lost: Sequence[int] = ()) -> None:
         """Put a call on record; on return it survives a kill of this process.
+
+        Args:
+            key: Which call.
+            record: What came of it.
+            lost: What ``lose`` returned of its tries, which stand in the record from now on.
 
         Raises:
             RuntimeError: The call is on record already: somebody did not look, and it was paid twice.
@@ -266,15 +261,17 @@ class EpisodeCalls:
         try:
             with self._db.transaction() as db:
                 db.execute(_ADD, values)
+                for row in lost:
+                    db.execute("DELETE FROM lost_tries WHERE rowid = ?", (row,))
         except sqlite3.IntegrityError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
                 raise
             raise RuntimeError(f"{self.name(key)} is on record already: it was paid twice") from None
 
-    def lose(self, model: str, expenses: Iterable[Expense]) -> None:
-        """Put on record what the tries of a call took that comes to no end, because the run stops."""
+    def lose(self, model: str, expense: Expense) -> int:
+        """Put on record what a try took that came to nothing, and return a number for it: the run may stop here."""
         with self._db.transaction() as db:
-            _keep_lost(db, self.place, [(model, expense) for expense in expenses])
+            return _keep_lost(db, self.place, model, expense)
 
     def name(self, key: CallKey) -> str:
         """Return what a call is called in a message."""
@@ -328,11 +325,18 @@ class RecordedCalls:
         raise RuntimeError(f"{self._calls.name(key)} was made during a replay")
 
 
-def _keep_lost(db: sqlite3.Connection, place: tuple[str, int], lost: Sequence[tuple[str, Expense]]) -> None:
-    """Put on record what tries took that stand in no call."""
-    db.execute(_LOST)
-    rows = [(*place, model, tried.usage.prompt, tried.usage.output, tried.counted) for model, tried in lost]
-    db.executemany("INSERT INTO lost_tries VALUES (?, ?, ?, ?, ?, ?)", rows)
+def _has_lost(db: sqlite3.Connection) -> bool:
+    return db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'lost_tries'").fetchone() is not None
+
+
+def _keep_lost(db: sqlite3.Connection, place: tuple[str, int], model: str, tried: Expense) -> int:
+    """Put on record what a try took that stands in no call, and return its row."""
+    if not _has_lost(db):
+        db.execute(LOST)
+    values = (*place, model, tried.usage.prompt, tried.usage.output, tried.counted)
+    row = db.execute("INSERT INTO lost_tries VALUES (?, ?, ?, ?, ?, ?)", values).lastrowid
+    assert row is not None  # it was put in
+    return row
 
 
 def _damaged(db: Database, what: str, error: msgspec.DecodeError) -> UserError:

@@ -41,6 +41,18 @@ CREATE TABLE calls (
 ) STRICT;
 """
 
+#: Tries of calls that did not come to an end, because the run was stopped, or have not yet.
+LOST = """
+CREATE TABLE lost_tries (
+    cell           TEXT NOT NULL,
+    episode        INTEGER NOT NULL,
+    model          TEXT NOT NULL,
+    prompt_tokens  INTEGER NOT NULL,
+    output_tokens  INTEGER NOT NULL,
+    counted        INTEGER NOT NULL
+) STRICT;
+"""
+
 FORM = Format(
     what="results file",
     name="results.sqlite",
@@ -59,6 +71,7 @@ CREATE TABLE episodes (
 ) WITHOUT ROWID, STRICT;
 """
     + _CALLS,
+    optional=LOST,
     synchronous="FULL",
 )
 

@@ -81,8 +81,8 @@ class UsageTotal(NamedTuple):
 
     @property
     def mean(self) -> float:
-        """Of a call; 0 without any."""
-        return self.likely / self.calls if self.calls else 0.0
+        """Of a call; what was taken counts as one where none is over yet."""
+        return self.likely / max(self.calls, 1)
 
 
 class Spent(NamedTuple):

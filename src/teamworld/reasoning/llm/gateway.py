@@ -11,7 +11,7 @@ import heapq
 import math
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import msgspec
 
@@ -246,6 +246,12 @@ class Gateway:
         patience = self._patience
         return min(patience.longest_wait, patience.first_wait * 2.0 ** min(times - 1, 64)) * self._jitter()
 
+    def _stop_unreachable(self) -> NoReturn:
+        end = Unreachable(self._explain_silence(asyncio.get_running_loop().time()))
+        self.stop(end)
+        self._check()
+        raise end
+
     def _check(self) -> None:
         if self._end is not None:
             raise type(self._end)(str(self._end))  # each call its own: a traceback grows with every raise
@@ -336,7 +342,8 @@ class Gateway:
         Raises:
             Unreachable: It is not answered either.
         """
-        assert self._witness is not None  # else the run has stopped
+        if self._witness is None:  # the patience ended since the last look at the clock
+            self._stop_unreachable()
         self._witnessing = True
         try:
             permit()
@@ -346,8 +353,7 @@ class Gateway:
             self._since, self._busy = math.inf, 0
             self._count_answer(self._tries)
         except (ProviderError, TimeoutError):
-            self.stop(Unreachable(self._explain_silence(asyncio.get_running_loop().time())))
-            self._check()
+            self._stop_unreachable()
         finally:
             self._witnessing = False
             self._release_waiting()

@@ -17,12 +17,14 @@ import os
 import re
 import stat
 import tomllib
+from array import array
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple, NoReturn
 
 from teamworld.errors import UserError
 from teamworld.plain_files import open_file
+from teamworld.reasoning.llm.lenient_json import ESCAPE, escaped_character
 from teamworld.reasoning.llm.model_names import FILES, Endpoint
 
 #: Holds a key for whatever endpoint a run names.
@@ -127,13 +129,51 @@ def scrub(text: str, secrets: Iterable[Secret] = ()) -> str:
     """
     for secret in secrets:
         value = secret.reveal()
-        edge = "" if len(value) >= SHORT else r"\b"  # a short key is also a part of words
-        text = re.sub(rf"{edge}{re.escape(value)}{edge}", HIDDEN, text)
+        # A short one is also a part of words.
+        text = mask(text, value) if len(value) >= SHORT else re.sub(rf"\b{re.escape(value)}\b", HIDDEN, text)
     for pattern, shown in _KEYLIKE:
         text = pattern.sub(shown, text)
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())
 
 
+def mask(text: str, value: str) -> str:
+    """Return text in which a key is hidden, also where backslashes spell its characters as they do in JSON.
+
+    Text within a text is found up to ``_LAYERS`` deep: JSON may hold JSON as a text.
+    """
+    spans: list[tuple[int, int]] = []
+    read, places = text, array("I", range(len(text) + 1))  # where in the text each character that is read begins
+    for _ in range(_LAYERS):
+        at = read.find(value)
+        while at >= 0:
+            spans.append((places[at], places[at + len(value)]))
+            at = read.find(value, at + len(value))
+        if "\\" not in read:
+            break
+        read, places = _unescape(read, places)
+    shown, since = [], 0
+    for begin, end in sorted(spans):
+        shown += [text[since:begin], HIDDEN] if begin >= since else []
+        since = max(since, end)
+    return "".join((*shown, text[since:]))
+
+
+def _unescape(text: str, places: array[int]) -> tuple[str, array[int]]:
+    """Return a text with its escapes undone, and the places of its characters."""
+    pieces: list[str] = []
+    kept, since = array("I"), 0
+    for escape in ESCAPE.finditer(text):
+        char = escaped_character(escape)
+        pieces += text[since : escape.start()], char
+        kept.extend(places[since : escape.start()])
+        kept.extend(places[escape.start() : escape.start() + len(char)])
+        since = escape.end()
+    kept.extend(places[since:])
+    return "".join((*pieces, text[since:])), kept
+
+
+#: How often escapes are undone at most, one within another.
+_LAYERS = 6
 _KEYLIKE = [
     (re.compile(r"(?<=://)[^/?#\s@]*@"), f"{HIDDEN}@"),
     (re.compile(r"(?<=\w)\?[\w.%+-]+=[^\s'\"<>)]*"), f"?{HIDDEN}"),

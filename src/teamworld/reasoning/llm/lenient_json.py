@@ -29,7 +29,7 @@ _LINE = re.compile(r"[^\n]*+")
 _WORD = re.compile(r"[A-Za-z_$][\w$-]*+")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
 _HEX = "[0-9a-fA-F]"
-_ESCAPE = re.compile(rf"\\(?:u({_HEX}{{4}})|U(00(?:0{_HEX}|10){_HEX}{{4}})|x({_HEX}{{2}})|(.))", re.DOTALL)
+ESCAPE = re.compile(rf"\\(?:u({_HEX}{{4}})|U(00(?:0{_HEX}|10){_HEX}{{4}})|x({_HEX}{{2}})|(.))", re.DOTALL)
 _PLAIN = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "\n": ""}
 _WORDS = {
     **{"null": None, "None": None, "true": True, "True": True, "false": False, "False": False},
@@ -201,16 +201,17 @@ def _match_end(pattern: re.Pattern[str], text: str, at: int) -> int:
     return match.end() if match else at
 
 
+def escaped_character(match: re.Match[str]) -> str:
+    """Return what a match of ``ESCAPE`` stands for: a character, half of one (a surrogate), or nothing."""
+    code = match[1] or match[2] or match[3]
+    return chr(int(code, 16)) if code else _PLAIN.get(match[4], match[4])
+
+
 def _unescape(text: str) -> str:
     if "\\" not in text:
         return text
-
-    def character(match: re.Match[str]) -> str:
-        code = match[1] or match[2] or match[3]
-        return chr(int(code, 16)) if code else _PLAIN.get(match[4], match[4])
-
     # Two escapes may be the halves of one character.
-    return _ESCAPE.sub(character, text).encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+    return ESCAPE.sub(escaped_character, text).encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
 def find_objects(text: str, prose: Collection[str] = ()) -> FoundObjects:

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import AsyncIterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import httpx2
@@ -40,7 +40,7 @@ from pydantic_ai.tools import ToolDefinition
 
 from teamworld.reasoning.llm.contract import Completion, Form, ProviderError, Request, Turn, Usage
 from teamworld.reasoning.llm.expense import turn_characters
-from teamworld.reasoning.llm.keys import HIDDEN, SHORT, Secret
+from teamworld.reasoning.llm.keys import SHORT, Secret, mask
 from teamworld.reasoning.llm.model_names import HOSTED, Endpoint
 from teamworld.reasoning.llm.provider_errors import is_paid, make_fault
 
@@ -61,8 +61,9 @@ _KEY_HEADERS = {"anthropic": ("x-api-key", "{}"), "google": ("x-goog-api-key", "
 WIDTH = 8
 #: What the SDKs get in place of the key; the header is set where the request goes out.
 _PLACEHOLDER = "set-when-sent"
-#: Bytes of a response at most, before and after it is decompressed: more than any answer takes.
-MOST_BYTES = 16 * 2**20
+#: Bytes of a response at most, before and after it is decompressed: more than any answer takes. What is parsed of it,
+#: and copied on the way, can take fifty times as many.
+MOST_BYTES = 2**20
 _FINISHES = {"length": "length", "content_filter": "refused"}
 #: The bodies that came for the request that is under way: what a failed one says of its tokens is charged too.
 _bodies: ContextVar[list[bytes]] = ContextVar("_bodies")
@@ -102,6 +103,7 @@ def http(
             request.headers[header] = shape.format(secret.reveal())
 
     async def bound(response: httpx2.Response) -> None:
+        response.encoding = "utf-8"  # as JSON is; some of the encodings that a server may name take minutes to decode
         response.stream = body = await _read_bounded(response)
         _bodies.get([]).append(b"".join(body))
 
@@ -269,20 +271,13 @@ class ProviderClient:
         text, served = completion.text, completion.served
         for value in (secret.reveal() for secret in self._secrets):
             if len(value) >= SHORT:
-                text, served = _spelled(value).sub(HIDDEN, text), served.replace(value, HIDDEN)
+                text, served = mask(text, value), mask(served, value)
         return structs.replace(completion, text=text, served=served)
 
     async def close(self) -> None:
         """Let go of its connections."""
         for lane in self._lanes:
             await lane.web.aclose()
-
-
-@lru_cache(maxsize=16)
-def _spelled(value: str) -> re.Pattern[str]:
-    """Return what finds a text also where JSON spells some of its characters with a backslash."""
-    plain = {'"': r'\\*"', "\\": r"\\+", "/": r"\\*/"}
-    return re.compile("".join(f"(?:{plain.get(char, re.escape(char))}|(?i:\\\\+u{ord(char):04x}))" for char in value))
 
 
 def takes_temperature(model: Model[Any]) -> bool:

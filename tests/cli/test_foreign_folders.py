@@ -6,10 +6,13 @@ import contextlib
 import os
 import shutil
 import sqlite3
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
 import yaml
+import zstandard
 
 from teamworld.cli import run as command
 from teamworld.experiment.store.folder import RunFolder
@@ -146,3 +149,115 @@ def test_links_within_the_folder_and_to_it_are_taken(folder: Path, tmp_path: Pat
     (folder / "results.sqlite").symlink_to("kept.sqlite")
     assert command(["report", str(tmp_path / "link")]) == 0
     assert RunFolder(tmp_path / "link").finished(RunFolder(folder).experiment())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "code: 7",
+        "code: [x, {from: [1]}]",
+        "price_tables: 5",
+        "prompts: [1]",
+        "versions: {python: [3]}",
+        "max_steps: 0x" + "f" * 5000,
+        "seeds: [0x" + "f" * 5000 + "]",
+        "retries: " + ":".join(["59"] * 200_000),
+        "retries: !!float " + ":".join(["59"] * 1_000),
+        "7: x",
+        "? [1, 2]\n: x",
+    ],
+    ids=lambda lines: lines[:24],
+)
+def test_what_an_experiment_file_may_not_say_is_one_line(
+    name: str, lines: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = folder / "experiment.yaml"
+    field = lines.split(":")[0]
+    data = {name: value for name, value in yaml.safe_load(file.read_text()).items() if name != field}
+    file.write_text(f"{yaml.safe_dump(data)}{lines}\n")
+    began = time.process_time()
+    code = command(COMMANDS[name](folder, tmp_path))
+    assert time.process_time() - began < 5
+    shown = capsys.readouterr()
+    assert code in ((0, 2) if field in ("code", "price_tables", "prompts", "versions") else (2,)), shown.err
+    assert "Traceback" not in shown.err
+    assert code == 0 or shown.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("data", [{"methods": 5}, {"episodes": "x"}, {"grid": 1}, {"options": [1]}, {}])
+@pytest.mark.parametrize("kind", ["grid", "comparison", "evidence"])
+def test_what_the_file_of_several_runs_may_not_say_is_one_line(
+    kind: str, data: dict[str, object], name: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / f"{kind}.yaml").write_text(yaml.safe_dump(data))
+    code = command(COMMANDS[name](folder, tmp_path))
+    shown = capsys.readouterr()
+    assert "Traceback" not in shown.err
+    if data and kind != "evidence" and name in ("report", "metrics", "compare", "status"):  # others read the run itself
+        assert code == 2, shown.out
+    assert code == 0 or shown.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_folders_in_folders_without_end_are_one_line(
+    name: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begin = os.open(folder, os.O_RDONLY)
+    try:
+        for _ in range(2_500):
+            os.mkdir("d", dir_fd=begin)
+            deeper = os.open("d", os.O_RDONLY, dir_fd=begin)
+            os.close(begin)
+            begin = deeper
+    finally:
+        os.close(begin)
+    try:
+        assert command(COMMANDS[name](folder, tmp_path)) == 2
+        shown = capsys.readouterr()
+        assert shown.err.count("\n") == 1
+        assert "cannot be read" in shown.err
+    finally:
+        subprocess.run(["rm", "-rf", str(folder / "d")], check=True)
+
+
+@pytest.mark.parametrize("name", ["failures", "metrics", "compare", "resume"])
+def test_a_log_of_empty_lines_is_damaged(
+    name: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = first_log(folder)
+    line = zstandard.ZstdDecompressor().stream_reader(log.read_bytes()).read().split(b"\n")[0]
+    packer = zstandard.ZstdCompressor(level=1).compressobj()
+    empty = b"\n" * 2**20
+    log.write_bytes(
+        b"".join([packer.compress(line + b"\n"), *(packer.compress(empty) for _ in range(3_000)), packer.flush()])
+    )
+    began = time.process_time()
+    assert command(COMMANDS[name](folder, tmp_path)) == (0 if name == "resume" else 2)  # it reads no finished log
+    assert time.process_time() - began < 5
+    assert name == "resume" or "record 1 is not an event" in capsys.readouterr().err
+
+
+def test_the_name_of_a_folder_is_shown_as_it_is(
+    original: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    marked = Path(shutil.copytree(original, tmp_path / "[red]x[bold]"))
+    assert command(["status", str(marked)]) == 0
+    assert "[red]x[bold]" in capsys.readouterr().out
+    odd = tmp_path / "run\x1b[2J\x07"
+    assert command(["run", "cube", "--level", "n1", "--max-steps", "3", "--out", str(odd)]) == 0
+    shown = capsys.readouterr()
+    assert not any(char in shown.out + shown.err for char in ("\x1b", "\x07")), (shown.out, shown.err)
+
+
+def test_values_of_a_grid_that_cannot_be_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = str(tmp_path / "grid")
+    for vary in (f"max_steps=1{'0' * 400}", "max_steps=.inf,-.inf", "max_steps=[1],[1]", "level={a: 1}"):
+        assert command(["run", "cube", "--vary", vary, "--out", out]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
+    for text in ("grid: {1.5: [1, 2]}", f"grid: {{max_steps: [0x{'f' * 400}]}}", "grid: {[1]: [2]}", "grid: {~: [2]}"):
+        file = tmp_path / "grid.yaml"
+        file.write_text(text)
+        assert command(["run", str(file), "--out", out]) == 2
+        assert capsys.readouterr().err.count("\n") == 1

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -139,3 +142,42 @@ def test_what_a_server_counts_is_held_to_the_budget(
         row = dict(zip(table.columns, table.rows[0], strict=True))
         told = "at least" in row["prompt"] or row["prompt"] == "unknown" or "that the run stopped in" in table.caption
         assert told or not spent.estimated, row
+
+
+#: Plays a run and kills it when so many tries came to nothing.
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from teamworld.experiment import reasoner_factory
+from teamworld.experiment.run_options import RunOptions
+from teamworld.experiment.runner import run
+from teamworld.experiment.spec import build
+from teamworld.experiment.store.recorded_calls import EpisodeCalls
+from teamworld.reasoning.llm.gateway import Patience
+out, host, limit, after = sys.argv[1:]
+quick = Patience(tries=100, per_try=5.0, total=60.0, first_wait=0.001, longest_wait=0.002, outage=60.0)
+reasoner_factory.Patience = lambda **_: quick
+lose, lost = EpisodeCalls.lose, []
+def kill(*arguments):
+    row = lose(*arguments)
+    lost.append(row)
+    if len(lost) == int(after):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return row
+EpisodeCalls.lose = kill
+spec = build({"reasoner": host, "methods": ["drwell"], "max_steps": 400, "answers": "text"})
+run(spec, Path(out), running=RunOptions(budget=limit, calls=2))
+"""
+
+
+@pytest.mark.heavy
+def test_a_kill_forgets_no_try_that_was_paid(tmp_path: Path) -> None:
+    lives, limit = 8, 20_000
+    with serving(WAYS["no choices"]) as server:
+        host = f"http://127.0.0.1:{server.server_address[1]}/v1#m"
+        arguments = [sys.executable, "-c", KILLED, str(tmp_path / "run"), host, f"{limit}tok", "8"]
+        codes = [subprocess.run(arguments, check=False, capture_output=True).returncode for _ in range(lives)]
+        assert codes[0] == -signal.SIGKILL
+        assert codes[-1] == 1, "the budget is spent, and the run stops by itself"
+        killed = codes.count(-signal.SIGKILL)
+        assert server.counted <= limit + (killed + 1) * TOGETHER * server.most, (server.counted, server.requests)

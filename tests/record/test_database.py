@@ -333,3 +333,73 @@ def test_every_store_leaves_files_of_others_and_of_other_versions_as_they_are(
             store(path)
         assert path.read_bytes() == before
         path.unlink()
+
+
+MAGIC = bytes.fromhex("d9d505f920a163d7")
+
+
+def forge_rollback(path: Path, named: Path) -> None:
+    """Put a hot rollback file beside a database that names another file, as a transaction over both leaves it."""
+    name = str(named).encode()
+    sector, pages = 512, path.stat().st_size // 4096
+    head = MAGIC + b"".join(number.to_bytes(4, "big") for number in (0, 7, pages, sector, 4096))
+    summed = sum(name) & 0xFFFFFFFF
+    record = (2**30 // 4096 + 1).to_bytes(4, "big") + name + len(name).to_bytes(4, "big")
+    path.with_name(f"{path.name}-journal").write_bytes(
+        head.ljust(sector, b"\0") + record + summed.to_bytes(4, "big") + MAGIC
+    )
+
+
+def test_no_file_is_deleted_that_a_forged_rollback_file_names(path: Path, tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    ours(path, 1)
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA journal_mode = DELETE")
+
+    def forge() -> None:
+        precious.write_bytes(b"nothing that SQLite knows")
+        forge_rollback(path, precious)
+
+    forge()
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.execute("SELECT * FROM numbers").fetchall()
+    assert not precious.exists(), "the forged file must be one that SQLite obeys"
+    forge()
+    for readonly in (False, True):
+        with pytest.raises(UserError, match="SQLite would delete a file it names"):
+            Database(path, FORM, readonly=readonly)
+    assert precious.exists()
+
+
+@pytest.mark.parametrize("readonly", [False, True])
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("DROP TABLE numbers", "its table numbers is missing"),
+        ("DROP TABLE numbers; CREATE VIEW numbers AS SELECT 1 AS number, '' AS text", "numbers is not as it was made"),
+        (
+            "CREATE VIEW endless AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x FROM n) SELECT x FROM n",
+            "a view",
+        ),
+        ("CREATE TRIGGER t AFTER INSERT ON numbers BEGIN DELETE FROM numbers; END", "a trigger 't'"),
+        ("CREATE INDEX i ON numbers (hex(zeroblob(number)))", "a index 'i'"),
+        ("ALTER TABLE numbers ADD COLUMN more", "numbers is not as it was made"),
+        ("CREATE VIRTUAL TABLE v USING fts5(x)", "a table 'v'"),
+    ],
+)
+def test_tables_that_are_not_ours_are_refused(path: Path, change: str, said: str, readonly: bool) -> None:
+    ours(path, 1)
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.executescript(change)
+    with pytest.raises(UserError, match=said):
+        Database(path, FORM, readonly=readonly)
+
+
+def test_tables_that_are_made_when_needed_are_ours(path: Path) -> None:
+    ours(path, 1)
+    later = "CREATE TABLE later (number INTEGER NOT NULL);"
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.executescript(later)
+    with pytest.raises(UserError, match="a table 'later'"):
+        Database(path, FORM)
+    Database(path, FORM._replace(optional=later)).close()

@@ -134,7 +134,7 @@ def _show(
 
         varied = {setting.name: setting.values for setting in settings}
         for path in draw(result, made.measured.episodes, made.names, made.caption, folder / "figures", varied):
-            Console(stderr=True).print(f"drawn: {path}", highlight=False, soft_wrap=True)
+            Console(stderr=True).print(printable(f"drawn: {path}"), highlight=False, markup=False, soft_wrap=True)
     if as_json:
         rows = [{"setting": name, **plain(part)} for name, part in made.by_setting.items()]
         place = {} if folder is None else {"run": str(folder)}
@@ -174,7 +174,7 @@ def _print(tables: Sequence[Table], result: Comparison, folder: Path | None) -> 
     for line in doubts(result):
         print(printable(line))
     if folder is not None:
-        print(f"\nTables (Markdown, LaTeX, CSV, with polars Parquet) and runs are in {folder}")
+        print(printable(f"\nTables (Markdown, LaTeX, CSV, with polars Parquet) and runs are in {folder}"))
 
 
 def _default_folder(settings: Sequence[GridRun], references: bool) -> Path:
@@ -217,4 +217,4 @@ def make_evidence(file: Path, out: Path | None, page: Path | None, options: RunO
     if as_json:
         dump({"page": str(target), "figures": [str(path) for path in made.figures], "runs": str(folder)})
     else:
-        print(f"{target} with {len(made.figures)} figures; its runs are in {folder}")
+        print(printable(f"{target} with {len(made.figures)} figures; its runs are in {folder}"))

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.progress_bar import ProgressBar
 from rich.table import Table as RichTable
+from rich.text import Text
 
 from teamworld.cli.monitor import dump, estimate_all, estimate_lines, estimates, monitored, print_table, progress_bar
 from teamworld.errors import UserError, printable
@@ -86,7 +87,7 @@ def execute(experiment: ExperimentSpec, out: Path | None, options: RunOptions, *
         print_table(bill)
     if figures:
         draw_figures(folder, rows, quiet=False)
-    print(f"Everything is recorded in {path}; look closer with: teamworld report {path} --figures")
+    print(printable(f"Everything is recorded in {path}; look closer with: teamworld report {path} --figures"))
 
 
 def draw_figures(folder: RunFolder, rows: Sequence[EpisodeRow], *, quiet: bool) -> None:
@@ -95,7 +96,7 @@ def draw_figures(folder: RunFolder, rows: Sequence[EpisodeRow], *, quiet: bool) 
 
     for path in draw_all(folder, folder.experiment(), rows):
         if not quiet:
-            print(f"drawn: {path}")
+            print(printable(f"drawn: {path}"))
 
 
 # ---- a grid of runs
@@ -129,7 +130,7 @@ def run_grid(data: Mapping[str, Any], out: Path | None, options: RunOptions, *, 
         return
     played = [part._replace(experiment=RunFolder(folders[part.name]).keep_limit(part.experiment)) for part in parts]
     print_table(_grid_table(played, done))
-    print(f"Everything is recorded in {out}; in Python: teamworld.load('{out}').episodes")
+    print(printable(f"Everything is recorded in {out}; in Python: teamworld.load('{out}').episodes"))
 
 
 def _grid_table(parts: Sequence[grid.GridRun], done: Mapping[str, list[EpisodeRow]]) -> Table:
@@ -239,7 +240,7 @@ def show_status(folder: Path, *, as_json: bool) -> int:
         path = Path(run.run)
         name = printable(path.name if path == folder else path.relative_to(folder).as_posix())
         bar = ProgressBar(run.wanted, run.done, width=24)
-        table.add_row(name, bar, f"{run.done} of {run.wanted}", str(run.calls or ""), run.state)
+        table.add_row(Text(name), bar, f"{run.done} of {run.wanted}", str(run.calls or ""), run.state)
     Console(highlight=False).print(table)
     print(f"{sum(run.done for run in runs)} of {sum(run.wanted for run in runs)} episodes are finished")
     return 0

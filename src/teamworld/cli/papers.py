@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from teamworld.cli.options import Flag, options_of, split_names
+from teamworld.errors import printable
 from teamworld.papers import PaperName, PaperOptions, prepare
 
 if TYPE_CHECKING:
@@ -54,6 +55,6 @@ def reproduce(
     if json:
         dump(result.numbers)
         return 0
-    print("\n".join(result.lines))
-    print(f"\nThe page with all figures and tables: {result.numbers['page']}")
+    print(printable("\n".join(result.lines)))
+    print(printable(f"\nThe page with all figures and tables: {result.numbers['page']}"))
     return 0

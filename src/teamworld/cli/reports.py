@@ -341,7 +341,7 @@ def memory(folder: Path, *, method: str = "drwell", seed: Int = None, episode: I
             out.write_text(graph.to_graphml(graph.build(deltas)), "utf-8")
         case _:
             drawing.draw(deltas, out, (len(deltas),), title=f"World model of {method}, seed {cell.seed}")
-    print(f"written: {out}")
+    print(printable(f"written: {out}"))
     return 0
 
 
@@ -373,5 +373,9 @@ def view(folder: Path, *, export: Path, method: str | None = None, seed: Int = N
     made.save(export)
     chosen = made.episode
     size = f"{export.stat().st_size / 1000:.0f} kB"
-    print(f"written: {export} ({chosen.cell.method}, seed {chosen.cell.seed}, episode {chosen.episode}; {size})")
+    print(
+        printable(
+            f"written: {export} ({chosen.cell.method}, seed {chosen.cell.seed}, episode {chosen.episode}; {size})"
+        )
+    )
     return 0

@@ -6,6 +6,7 @@ import copy
 import json
 import logging
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -14,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from teamworld.errors import UserError
-from teamworld.reasoning.llm.keys import Secret, find_keys, scrub
+from teamworld.reasoning.llm.keys import Secret, find_keys, mask, scrub
+from teamworld.reasoning.llm.lenient_json import ESCAPE, escaped_character
 from teamworld.reasoning.llm.model_names import parse_endpoint
 
 KEY = "sk-Test0123456789abcdef"
@@ -201,3 +203,47 @@ def test_no_text_takes_long_to_scrub(part: str) -> None:
 
 def test_a_short_key_does_not_garble_words() -> None:
     assert scrub("the x of axis x", [Secret("x")]) == "the *** of axis ***"
+
+
+def spell(key: str, shape: str) -> str:
+    return "".join(shape.format(ord(char)) for char in key)
+
+
+SPELLINGS: list[Callable[[str], str]] = [
+    lambda key: key,
+    lambda key: spell(key, "\\x{:02x}"),
+    lambda key: spell(key, "\\u{:04X}"),
+    lambda key: spell(key, "\\U{:08x}"),
+    lambda key: spell(key, "\\u005cu{:04x}"),
+    lambda key: f"{key[:5]}\\\n{key[5:]}",
+    lambda key: "".join(f"\\{char}" if not char.isalnum() else char for char in key),
+    lambda key: json.dumps(json.dumps({"a": json.dumps(key)})),
+]
+
+
+@given(
+    st.from_regex(r"[!-~]{8,40}", fullmatch=True),
+    st.sampled_from(SPELLINGS),
+    st.text(max_size=10),
+    st.text(max_size=10),
+)
+def test_a_key_is_hidden_however_it_is_spelled(
+    key: str, spelled: Callable[[str], str], before: str, after: str
+) -> None:
+    before = before.rstrip("\\")  # it would belong to the first escape
+    text = scrub(f"{before} {spelled(key)}{after}", [Secret(key)])
+    for _ in range(6):
+        assert key not in text
+        text = ESCAPE.sub(escaped_character, text)
+
+
+@given(st.text(alphabet='abxu05c\\"{}41 \n', max_size=60))
+def test_nothing_else_is_hidden(text: str) -> None:
+    assert mask(text, KEY) == text
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("part", ["\\", "\\x41", "\\u005c", "\\\\u0041"])
+def test_no_text_takes_long_to_mask(part: str) -> None:
+    text = part * (300_000 // len(part))
+    assert mask(text, KEY) == text

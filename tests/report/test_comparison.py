@@ -315,3 +315,13 @@ def test_one_pair_has_no_width() -> None:
     result = paired([(3.0, 1.0)], [(1.0, 1.0)])
     assert result is not None
     assert (result.difference, result.p, result.effect) == (2.0, 1.0, None)
+
+
+def test_no_interval_of_steps_reaches_beyond_the_limit() -> None:
+    steps = [count(number) for number in (100, 100, 100, 20)]
+    samples = [Sample("a", f"l/{seed}", "l", 1, {"steps": value}) for seed, value in enumerate(steps)]
+    (free,) = compare(samples, ["steps"]).rows
+    assert free.high is not None
+    assert free.high > 100
+    (held,) = compare([sample._replace(step_limit=100) for sample in samples], ["steps"]).rows
+    assert (held.value, held.low, held.high) == (free.value, free.low, 100)

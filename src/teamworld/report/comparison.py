@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from operator import add
@@ -48,6 +49,8 @@ class Sample(NamedTuple):
     """Digest of where it took place; empty if that is not known, and the instance stands for it."""
     play: str = ""
     """Digest of all that happened, seeds left out; likewise."""
+    step_limit: float = math.inf
+    """No interval of steps reaches beyond."""
 
 
 class MetricRow(NamedTuple):
@@ -156,13 +159,14 @@ def compare(
     methods = list(dict.fromkeys(sample.method for sample in measured))
     by_method = {method: [sample for sample in measured if sample.method == method] for method in methods}
     origins = {method: _origins(own) for method, own in by_method.items()}
+    limits = {method: max(sample.step_limit for sample in own) for method, own in by_method.items()}
     pairings = [_pairing(by_method, *pair) for pair in (combinations(methods, 2) if wanted is None else wanted)]
     rows: list[MetricRow] = []
     pairs: list[PairedDifference] = []
     for name in names:
         metric = metrics()[name]
         units = {method: _units(metric, own) for method, own in by_method.items()}
-        rows += [_row(method, metric, units[method], strata, origins[method]) for method in methods]
+        rows += [_row(method, metric, units[method], strata, origins[method], limits[method]) for method in methods]
         pairs += (pair for pairing in pairings for pair in _difference(metric, pairing, units, strata, origins))
     independence = (_independence(method, origins[method]) for method in methods)
     return Comparison(tuple(rows), tuple(_corrected(pairs, main)), tuple(main), tuple(independence))
@@ -227,7 +231,9 @@ def _is_rate(metric: Metric) -> bool:
     return metric.pooling == "micro"
 
 
-def _row(method: str, metric: Metric, units: Units, strata: Mapping[str, str], origins: Origins) -> MetricRow:
+def _row(
+    method: str, metric: Metric, units: Units, strata: Mapping[str, str], origins: Origins, step_limit: float
+) -> MetricRow:
     known = {instance: unit for instance, unit in units.items() if unit.value is not None}
     counted = {instance: _ratio(metric, unit) for instance, unit in (units if _is_rate(metric) else known).items()}
     observations = _observations((instance, (origins[instance],)) for instance in units)
@@ -236,6 +242,8 @@ def _row(method: str, metric: Metric, units: Units, strata: Mapping[str, str], o
     if interval is None:
         return MetricRow(method, metric.name, None, None, None, number, nulls)
     low, high = metric.within(interval.low, interval.high) if number > 1 else _all(metric)
+    if metric.unit == "steps" and high is not None:
+        high = min(high, step_limit)
     return MetricRow(method, metric.name, interval.mean, low, high, number, nulls)
 
 

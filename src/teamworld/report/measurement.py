@@ -119,6 +119,7 @@ def _sample(part: ComparisonRun, measured: episode_metrics.EpisodeMetrics, kept:
         others=json.dumps(others, sort_keys=True),
         layout=measured.identity.layout,
         play=measured.identity.play,
+        step_limit=asked.step_limit,
         memory=asked.memory or "" if registry.may_learn(cell.method) else "",
     )
 

@@ -34,7 +34,7 @@ def play_all(seeds: int, steps: int, levels: Sequence[LogLevel], *, variants: bo
     """Return the digests of the episodes of each method, place and log level, by these."""
     digests: dict[str, list[str]] = {}
     for scenario in scenarios(seeds=range(seeds), horizon=steps):
-        for label in method_labels(every=True) if variants else methods.names():
+        for label in method_labels(every=True) if variants else methods.ready_names():
             if applies(methods.method_class(label), scenario.make()):
                 for level in levels:
                     digests[f"{label} in {scenario}, {level}"] = play_two(label, scenario, level)

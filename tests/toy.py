@@ -133,6 +133,7 @@ class ToyWorld:
     """Reasons of failure that end a plan."""
 
     danger: DangerRules | None = None
+    arrays: None = None
     hauling: None = None
     entities: Sequence[Entity] | None = None
     relations: tuple[Relation, ...] = ()

@@ -209,7 +209,8 @@ class Tells(RoomsWorld):
 
 
 def test_the_matrix_holds_every_method_and_every_world() -> None:
-    assert {methods.method_of(label) for label in method_labels()} == set(methods.names())
+    played = {methods.method_of(label) for label in method_labels()}
+    assert played == set(methods.names()) - {"policy"}  # a trained network is in a file
     assert {f"drwell:{variant}" for variant in methods.method_class("drwell").variants} <= set(method_labels())
     assert {stage.world for stage in scenarios()} == set(worlds.names())
     long = scenarios(every=True, seeds=range(2))

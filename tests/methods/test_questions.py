@@ -43,6 +43,7 @@ ASKED = {
     "hmas1": {"hmas1.plan", "hmas1.turn", "perception", "translation"},
     "hmas2": {"hmas2.plan", "hmas2.feedback", "perception", "translation"},
     "mhp": set(),
+    "policy": set(),
     "random": set(),
     "react": {"react.act", "react.reflect", "translation"},
     "rhp": set(),

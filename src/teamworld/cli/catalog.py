@@ -84,8 +84,11 @@ def methods(*names: str) -> int:
 
 def _options(owner: str, model: type[BaseModel]) -> dict[str, str]:
     """Return one line for each option of a world, a method or the messages."""
-    fields = model.model_fields.items()
-    return {f"  --set {owner}.{name}={_yaml(field.default)}": field.description or "" for name, field in fields}
+    lines = {}
+    for name, field in model.model_fields.items():
+        value = "VALUE" if field.is_required() else _yaml(field.default)
+        lines[f"  --set {owner}.{name}={value}"] = field.description or ""
+    return lines
 
 
 def _yaml(value: object) -> str:

@@ -12,6 +12,7 @@ from teamworld.worlds.contract import Capability, World
 
 #: What a world must tell to have a capability.
 _MEANING: Final[Mapping[Capability, str]] = {
+    "arrays": "arrays (what an agent observes and does, in numbers)",
     "beliefs": "beliefs (what is hidden, who perceives it and which actions conflict)",
     "danger": "danger (when agents are harmed)",
     "entities": "entities (the ids and classes of all that the task is about)",
@@ -42,6 +43,7 @@ def entities_for(method: Method | type[Method], world: World) -> tuple[Entity, .
 def _capabilities(world: World) -> frozenset[Capability]:
     """Return the optional capabilities that a world declares."""
     declared: dict[Capability, object] = {
+        "arrays": world.domain.arrays,
         "beliefs": world.domain.beliefs,
         "danger": world.domain.danger,
         "entities": world.entities,

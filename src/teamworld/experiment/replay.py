@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from teamworld.experiment.warm_start import RunMemories, opened
 from teamworld.memory.store import MemoryStore
 from teamworld.methods import registry as methods
 from teamworld.metrics.summary import Summary, summarise
-from teamworld.record import EpisodeStart, OtherFormat, read_log
+from teamworld.record import EpisodeStart, Event, OtherFormat, read_log
 from teamworld.record.log import encode
 
 
@@ -54,8 +54,9 @@ def replay(folder: RunFolder, experiment: ExperimentSpec, scratch: Path) -> Iter
         for cell, row in finished:
             old, new = folder.log(cell, row.episode), scratch / f"{cell.name}-{row.episode}.jsonl.zst"
             reasoner = reasoners.of(cell, row.episode)
-            code = _code_in(old)
-            events = completed(play(experiment, cell, row.episode, new, memories, reasoner, code)).events
+            earlier = _events_in(old)
+            code = _code_in(earlier)
+            events = completed(play(experiment, cell, row.episode, new, memories, reasoner, code, earlier)).events
             delta = methods.make(cell.method, experiment.options[cell.method]).learn(events)
             if delta is not None:
                 memory.commit(cell.name, delta)
@@ -66,13 +67,18 @@ def replay(folder: RunFolder, experiment: ExperimentSpec, scratch: Path) -> Iter
             new.unlink()
 
 
-def _code_in(log: Path) -> Mapping[str, str]:
+def _events_in(log: Path) -> list[Event]:
+    """Return the events of a log, as far as it can be read: its difference says where it is damaged."""
+    events: list[Event] = []
+    with suppress(UserError):
+        events.extend(read_log(log))
+    return events
+
+
+def _code_in(log: Sequence[Event]) -> Mapping[str, str]:
     """Return which code a log says it was played by: what plays it again may be another that plays alike."""
-    with suppress(UserError):  # damaged: its difference says so
-        start = next((event for event in read_log(log) if isinstance(event, EpisodeStart)), None)
-        if start is not None and start.code is not msgspec.UNSET:
-            return start.code
-    return {}
+    start = next((event for event in log if isinstance(event, EpisodeStart)), None)
+    return {} if start is None or start.code is msgspec.UNSET else start.code
 
 
 def _is_same(held: Summary, played: Summary) -> bool:

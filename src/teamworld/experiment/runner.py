@@ -86,6 +86,7 @@ def run(
     is_finished = len(folder.finished(experiment)) == experiment.episode_count
     if not is_finished:
         _check_world(experiment, folder)
+        _prepare_methods(experiment)
     code = None if is_finished else code_of(experiment)
     if code is not None:
         folder.check_code(code, accepted=running.accept_changes)
@@ -144,6 +145,16 @@ def _check_world(experiment: ExperimentSpec, folder: RunFolder) -> None:
                 f"what {experiment.world}.{name} names has changed since the run in {folder.path} began (it was "
                 f"{then}, now {current[name]}): put back what it was, or start anew with another --out"
             )
+
+
+def _prepare_methods(experiment: ExperimentSpec) -> None:
+    """See that the methods have what they need beside the package, such as files; raises ``UserError``."""
+    for cell in experiment.cells():
+        method = methods.make(cell.method, experiment.options[cell.method])
+        if type(method).prepare is not Method.prepare:
+            seed, options = cell.world_seed(1, experiment.instances), experiment.options[experiment.world]
+            world = worlds.make(experiment.world, experiment.level, seed, experiment.step_limit, options)
+            method.prepare(world.domain)
 
 
 def _run_in_processes(
@@ -331,16 +342,23 @@ async def play(
     memories: RunMemories,
     reasoner: Reasoner,
     code: Mapping[str, str] = MappingProxyType({}),
+    earlier: Sequence[Event] | None = None,
 ) -> PlayedEpisode:
-    """Play one episode of a resolved experiment into a log file, which names the code that plays it."""
+    """Play one episode of a resolved experiment into a log file, which names the code that plays it.
+
+    ``earlier`` is the log of the same episode where it is played again.
+    """
     options, world_seed = experiment.options, cell.world_seed(episode, experiment.instances)
     world = worlds.make(
         experiment.world, experiment.level, world_seed, experiment.step_limit, options[experiment.world]
     )
+    method = methods.make(cell.method, options[cell.method])
+    if earlier is not None:
+        method.recall(earlier)
     with LogWriter(path) as log:
         played = Episode(
             world=world,
-            method=methods.make(cell.method, options[cell.method]),
+            method=method,
             reasoner=reasoner,
             memory=memories.world_model(cell),
             log=log,
@@ -349,7 +367,7 @@ async def play(
                 seed=cell.seed,
                 world_seed=world_seed,
                 episode=episode,
-                method_options=options[cell.method],
+                method_options=method.recorded_options(options[cell.method]),
                 messages=experiment.message_rule(cell.method),
                 retries=experiment.retries,
                 log_level=experiment.log_level,

@@ -26,6 +26,7 @@ from pydantic import (
 from teamworld import plugins, yaml_io
 from teamworld.errors import UserError, brief
 from teamworld.experiment.run_options import RunOptions
+from teamworld.methods.policy.naming import name_files
 from teamworld.record import LogLevel
 from teamworld.worlds import registry as worlds
 
@@ -117,7 +118,7 @@ class ExperimentSpec(BaseModel):
         default=("drwell",),
         min_length=1,
         description="Coordination methods, or variants such as drwell:no_memory (see: teamworld methods), or "
-        "MODULE:NAME of one of your own; joined by + they share a team.",
+        "MODULE:NAME of one of your own, or policy:FILE.onnx, a trained network; joined by + they share a team.",
     )
     reasoner: str = Field(
         default="rules",
@@ -199,6 +200,18 @@ class ExperimentSpec(BaseModel):
         fields: dict[str, Any] = plain(self)
         silent = {"talk": self.talk is None, "reasoning": self.reasoning == "on"}
         return {name: fields[name] for name in fields if not silent.get(name)}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named_policies(cls, fields: object) -> object:
+        """Make the files of ``policy:FILE`` options: labels of methods hold no path."""
+        if not isinstance(fields, dict) or not isinstance(fields.get("methods"), list | tuple):
+            return fields
+        options = fields.get("options")
+        if options is not None and not isinstance(options, dict):
+            return fields
+        named = name_files(fields["methods"], options or {})
+        return {**fields, "methods": named.methods, **({"options": named.options} if named.options else {})}
 
     @model_validator(mode="before")
     @classmethod

@@ -227,6 +227,24 @@ class Method:
         """Take the method's own options; every episode has a new object."""
         self._options: Any = self.options.model_validate(options, from_attributes=True)
 
+    @classmethod
+    def recorded_options(cls, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return options as logs hold them: without paths, which differ from machine to machine."""
+        return options
+
+    def prepare(self, domain: Domain) -> None:
+        """See that what it needs beside the package is there and fits; called before a run writes anything.
+
+        Raises:
+            UserError: It is not.
+        """
+
+    def recall(self, log: Sequence[Event]) -> None:
+        """Take the log of the episode that is played again, before it begins.
+
+        A method that decides by something that may be missing when a run is replayed reads from it what it decided.
+        """
+
     async def begin(self, briefing: Briefing) -> None:
         """Start an episode; may ask."""
 

@@ -36,6 +36,7 @@ BUILT_IN = {
     "hmas1": "teamworld.methods.hmas.dialogue:Hmas1",
     "hmas2": "teamworld.methods.hmas.central:Hmas2",
     "mhp": "teamworld.methods.mhp.method:Mhp",
+    "policy": "teamworld.methods.policy.method:Policy",
     "random": "teamworld.methods.random_team.method:RandomTeam",
     "react": "teamworld.methods.react.method:React",
     "rhp": "teamworld.methods.rhp.method:Rhp",
@@ -49,6 +50,12 @@ _VARIANT = re.compile(r"[a-z0-9_]{1,40}")
 def names() -> list[str]:
     """Return the names of all methods."""
     return sorted({*BUILT_IN, *plugins.entry_names(GROUP)})
+
+
+def ready_names() -> list[str]:
+    """Return the names of the methods that play as they are: no option has to be given."""
+    models = {name: method_class(name).options for name in names()}
+    return [name for name in models if not any(field.is_required() for field in models[name].model_fields.values())]
 
 
 def reference(part: str) -> str | None:

@@ -120,9 +120,9 @@ class ResetRecorder(_WorldWrapper):
 
 
 def method_labels(*, every: bool = False) -> list[str]:
-    """Return all methods, with the variants of some or of every one."""
+    """Return all methods that play as they are, with the variants of some or of every one."""
     labels = []
-    for name in methods.names():
+    for name in methods.ready_names():
         variants = methods.method_class(name).variants if every or name in WITH_VARIANTS else ()
         labels += [name, *(f"{name}:{variant}" for variant in variants)]
     return labels

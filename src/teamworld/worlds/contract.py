@@ -9,9 +9,9 @@ none, lets it run on.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from teamworld.errors import UserError
 from teamworld.language import (
@@ -28,13 +28,16 @@ from teamworld.language import (
     Term,
 )
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
 #: The constraints on a joint act, in the order in which the first unmet one is named.
 Constraint: TypeAlias = Literal["dependency", "capability", "participation", "spatial", "temporal"]
 
 #: Verbs that exist in every world. ``wait`` does nothing for one tick; ``talk`` pays for talking.
 WAIT = Action("wait")
 #: What only some worlds have and a method may require.
-Capability: TypeAlias = Literal["beliefs", "danger", "entities", "hauling"]
+Capability: TypeAlias = Literal["arrays", "beliefs", "danger", "entities", "hauling"]
 #: Why an episode ends. A world says ``all_done`` or ``horizon``; ``lost``: nobody was left when its horizon came.
 EndReason: TypeAlias = Literal["all_done", "horizon", "lost", "budget", "quit", "error"]
 
@@ -399,6 +402,28 @@ class HaulingRules(Protocol):
         """Return the action that brings all that is held to the place."""
 
 
+#: Makes the array that an agent observes, from its view.
+ArrayReader: TypeAlias = "Callable[[View], npt.NDArray[Any]]"
+
+
+class ArrayRules(Protocol):
+    """Capability ``arrays``: agents may see and act by numbers, as trained policies do.
+
+    Both are those of the world's ``parallel_env`` or ``vector_env``.
+    """
+
+    @property
+    def actions(self) -> Sequence[Action]:
+        """The primitive actions in the order of their numbers, each as an action of one step."""
+
+    def reader(self, shape: Sequence[int | None]) -> ArrayReader:
+        """Return what makes observations of a shape; a length of None fits any.
+
+        Raises:
+            UserError: The world has none of this shape.
+        """
+
+
 class Domain(Protocol):
     """The rules that everybody knows: pure functions of ``facts``, which are what the caller believes or imagines.
 
@@ -412,6 +437,11 @@ class Domain(Protocol):
     @property
     def measures(self) -> Measures:
         """For each verb, which parameters count in which measure of a goal."""
+
+    @property
+    def arrays(self) -> ArrayRules | None:
+        """The capability ``arrays``; None if the world does not declare it."""
+        return None
 
     @property
     def beliefs(self) -> BeliefRules | None:

@@ -126,6 +126,7 @@ class Rules:
         return POSSIBLE
 
     danger = None
+    arrays = None
     hauling = None
 
     @property

@@ -26,7 +26,7 @@ from teamworld.methods.contract import (
     StrictModel,
 )
 from teamworld.record import Event
-from teamworld.worlds.contract import Capability, View
+from teamworld.worlds.contract import Capability, Domain, View
 
 #: Joins the labels of methods that share a team.
 JOINT = "+"
@@ -58,6 +58,22 @@ class Split(Method):
         self._methods = [
             part.method(part.method.options.model_validate(own_options[part.label])) for part in self.parts
         ]
+
+    @classmethod
+    def recorded_options(cls, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the options of each method as logs hold them."""
+        recorded = {part.label: part.method.recorded_options(options["parts"][part.label]) for part in cls.parts}
+        return {**options, "parts": recorded}
+
+    def prepare(self, domain: Domain) -> None:
+        """See that each method has what it needs."""
+        for method in self._methods:
+            method.prepare(domain)
+
+    def recall(self, log: Sequence[Event]) -> None:
+        """Pass the log on; each reads what its own agents did."""
+        for method in self._methods:
+            method.recall(log)
 
     async def begin(self, briefing: Briefing) -> None:
         """Deal the agents out and start each method; only those that require entities are told them."""

@@ -20,6 +20,7 @@ from teamworld.worlds.cube.actions import (
     word_of,
 )
 from teamworld.worlds.cube.approach import find_jam, steps_to_face, wait_for_others
+from teamworld.worlds.cube.array_rules import CubeArrays
 from teamworld.worlds.cube.beliefs import CubeBeliefs, possible_state
 from teamworld.worlds.cube.candidate_plans import ASIDE
 from teamworld.worlds.cube.exploration import exploration_plans, shared_searches
@@ -72,6 +73,7 @@ class CubeDomain(Domain):
         self._timeouts: Timeouts = timeouts
         self._controller: Controller = controller
         self._beliefs = CubeBeliefs(tuple(weights), side, view_radius)
+        self._arrays = None if side is None else CubeArrays(side, view_radius)
 
     @property
     def relations(self) -> Sequence[Relation]:
@@ -82,6 +84,11 @@ class CubeDomain(Domain):
     def measures(self) -> Measures:
         """``push_block``'s steps count in units, ``rendezvous``' count in the quorum."""
         return MEASURES
+
+    @property
+    def arrays(self) -> CubeArrays | None:
+        """What agents observe and do, in numbers."""
+        return self._arrays
 
     @property
     def beliefs(self) -> CubeBeliefs:

@@ -7,6 +7,7 @@ from typing import Any
 
 from teamworld.errors import UserError, suggest
 from teamworld.worlds.adapters.package import load
+from teamworld.worlds.base.agent_indicator import space_with_indicator, with_indicator
 from teamworld.worlds.base.array_interface import ParallelBase, actions_in_order, check_pettingzoo
 
 TeamStep = tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]
@@ -55,9 +56,10 @@ class GymnasiumTeam(ParallelBase):
         env: Takes a list of actions, returns a tuple of observations and a list of rewards, and ends for all at once.
         name: For ``metadata``.
         edit: Changes the environment after each reset; checks use it to make states that agents cannot tell apart.
+        agent_indicator: Whether each observation ends with a number for each agent, 1 for the agent itself.
 
     Raises:
-        UserError: PettingZoo is not installed.
+        UserError: PettingZoo is not installed, or observations that are to have an indicator are no rows.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class GymnasiumTeam(ParallelBase):
         env: Any,  # noqa: ANN401  (an environment of any kind)
         name: str,
         edit: Callable[[Any], None] | None = None,
+        agent_indicator: bool = False,
     ) -> None:
         check_pettingzoo()
         self.env, self._edit = env, edit
@@ -72,7 +75,10 @@ class GymnasiumTeam(ParallelBase):
         self.render_mode = None
         self.possible_agents = [f"agent_{number}" for number in range(len(env.action_space))]
         self.agents: list[str] = []
-        self.observation_spaces = dict(zip(self.possible_agents, env.observation_space, strict=True))
+        self._is_indicated, seen = bool(agent_indicator), env.observation_space
+        if self._is_indicated:
+            seen = [space_with_indicator(space, len(self.possible_agents)) for space in seen]
+        self.observation_spaces = dict(zip(self.possible_agents, seen, strict=True))
         self.action_spaces = dict(zip(self.possible_agents, env.action_space, strict=True))
 
     def observation_space(self, agent: str) -> Any:  # noqa: ANN401  (a space)
@@ -105,7 +111,12 @@ class GymnasiumTeam(ParallelBase):
             self._edit(self.env)
             observations = self.observe()
         self.agents = self.possible_agents.copy()
-        return dict(zip(self.agents, observations, strict=True)), dict(zip(self.agents, self.infos(), strict=True))
+        return self._named(observations), dict(zip(self.agents, self.infos(), strict=True))
+
+    def _named(self, observations: Sequence[Any]) -> dict[str, Any]:
+        if self._is_indicated:
+            observations = [with_indicator(seen, k, len(observations)) for k, seen in enumerate(observations)]
+        return dict(zip(self.possible_agents, observations, strict=True))
 
     def step(self, actions: Mapping[str, Any]) -> TeamStep:
         """Let all agents act and return observations, rewards, terminations, truncations and infos.
@@ -123,7 +134,7 @@ class GymnasiumTeam(ParallelBase):
         if terminated or truncated:
             self.agents = []
         return (
-            dict(zip(agents, observations, strict=True)),
+            self._named(observations),
             dict(zip(agents, rewards, strict=True)),
             dict.fromkeys(agents, terminated),
             dict.fromkeys(agents, truncated),

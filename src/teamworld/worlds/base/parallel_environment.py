@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from teamworld.errors import UserError, suggest
+from teamworld.worlds.base.agent_indicator import indicator_names, space_with_indicator, with_indicator
 from teamworld.worlds.base.array_interface import (
     RENDER_MODES,
     Info,
@@ -60,6 +61,8 @@ class TeamEnv(ParallelBase, Generic[Observation, ObservationSpace, ActionSpace])
         observation_space: Of each agent; one object for all, since a Box holds its bounds.
         action_spaces: Of each agent, in the order of ``agents``.
         render_mode: What ``render`` returns.
+        fields: What each number of an observation's row is called; empty where it is no row.
+        agent_indicator: Whether the row ends with a number for each agent, 1 for the agent itself.
 
     Raises:
         UserError: If the extra ``[rl]`` is not installed or there is no such render mode.
@@ -74,9 +77,15 @@ class TeamEnv(ParallelBase, Generic[Observation, ObservationSpace, ActionSpace])
         observation_space: ObservationSpace,
         action_spaces: Sequence[ActionSpace],
         render_mode: RenderMode | None,
+        fields: Sequence[str] = (),
+        agent_indicator: bool = False,
     ) -> None:
         check_pettingzoo()
         check_render_mode(render_mode)
+        self._is_indicated = bool(agent_indicator)
+        if self._is_indicated:
+            observation_space = space_with_indicator(observation_space, len(agents))
+        self.fields = (*fields, *(indicator_names(agents) if self._is_indicated else ()))
         self.render_mode = render_mode
         self.possible_agents = list(agents)
         self.agents: list[str] = []
@@ -140,7 +149,7 @@ class TeamEnv(ParallelBase, Generic[Observation, ObservationSpace, ActionSpace])
         self._begin(None if seed is None else check_seed(seed, self.least_seed))
         self._has_begun = True
         self.agents = self.possible_agents.copy()
-        return self._observe(self.agents), self._infos(self.agents)
+        return self._look(self.agents), self._infos(self.agents)
 
     def step(
         self, actions: Mapping[str, Any]
@@ -162,7 +171,14 @@ class TeamEnv(ParallelBase, Generic[Observation, ObservationSpace, ActionSpace])
             self.agents = []
         rewards = dict.fromkeys(agents, reward)
         terminations, truncations = dict.fromkeys(agents, terminated), dict.fromkeys(agents, truncated)
-        return self._observe(agents), rewards, terminations, truncations, self._infos(agents)
+        return self._look(agents), rewards, terminations, truncations, self._infos(agents)
+
+    def _look(self, agents: list[str]) -> dict[str, Observation]:
+        seen = self._observe(agents)
+        if not self._is_indicated:
+            return seen
+        every = self.possible_agents
+        return {agent: with_indicator(seen[agent], every.index(agent), len(every)) for agent in seen}
 
     def state(self) -> npt.NDArray[Any]:
         """Return the array of everything, read-only, also after the end.

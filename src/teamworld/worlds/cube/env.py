@@ -247,7 +247,8 @@ class CubeVectorEnv(TeamVectorEnv):
     **Actions**: integers of shape (E, n): 0 stay, 1 up, 2 down, 3 left, 4 right. Other numbers act as stay. A
     contiguous int8 array is used as it is.
 
-    **Observations**: see ``vector_env``.
+    **Observations**: see ``vector_env``; ``channels`` has the names of a grid's channels. In the middle of a window
+    stands the agent itself.
 
     **Rewards, terminations, truncations**: shape (E,), float64 and bool. A team shares its reward, so there is one
     number for all agents of an environment: ``-step_cost + deliver_reward * delivered weight / n``.
@@ -273,6 +274,7 @@ class CubeVectorEnv(TeamVectorEnv):
         self._state = make_state([first] * num_envs, rules)
         self._restarts = AutoReset(self._state, first, placement.stream)
         self._view: Pictures | Windows | None = None
+        self.channels = CHANNEL_NAMES if radius == -1 else ()
         if radius is not None:
             self._view = Pictures(self._state) if radius < 0 else Windows(self._state, radius)
         self._bind()

@@ -56,6 +56,14 @@ def length(agents: int) -> int:
     return len(OWN) + NEEDS * len(NEED) + (agents - 1) * len(TEAMMATE) + ROWS * len(FEATURES)
 
 
+def field_names(agents: int) -> tuple[str, ...]:
+    """Return what each number of an observation is called in a team of so many."""
+    parts: list[tuple[str, tuple[str, ...]]] = [(f"need_{k}", NEED) for k in range(NEEDS)]
+    parts += [(f"teammate_{k}", TEAMMATE) for k in range(agents - 1)]
+    parts += [(f"node_{k}", FEATURES) for k in range(ROWS)]
+    return (*OWN, *(f"{part}_{name}" for part, names in parts for name in names))
+
+
 def nodes_of(observation: Floats) -> Floats:
     """Return the rows of nodes in an observation: (ROWS, len(FEATURES)), a view."""
     return observation[-ROWS * len(FEATURES) :].reshape(ROWS, len(FEATURES))

@@ -13,7 +13,17 @@ from teamworld.seeding import generator
 from teamworld.worlds.base.array_interface import Info, RenderMode, is_integer, spaces
 from teamworld.worlds.base.parallel_environment import TeamEnv, TeamStep, parallel_metadata
 from teamworld.worlds.household import draw, drawing_data, levels, physics
-from teamworld.worlds.household.array_features import ACTIONS, FEATURES, OWN, ROWS, Floats, Mask, Table, length
+from teamworld.worlds.household.array_features import (
+    ACTIONS,
+    FEATURES,
+    OWN,
+    ROWS,
+    Floats,
+    Mask,
+    Table,
+    field_names,
+    length,
+)
 from teamworld.worlds.household.homes.floor_plan import NUMBERS
 from teamworld.worlds.household.homes.home import MOST_AGENTS, NAMES, Episode
 from teamworld.worlds.household.homes.placement import PLACEMENTS, Rule
@@ -56,6 +66,7 @@ def parallel_env(
     starts: Starts = "random",
     data: str | Path | None = None,
     max_steps: int | None = None,
+    agent_indicator: bool = False,
     render_mode: RenderMode | None = None,
 ) -> HouseholdEnv:
     """Make a household environment with the PettingZoo parallel interface.
@@ -74,6 +85,8 @@ def parallel_env(
             began; or a list of places (x, z) in metres, one for each agent.
         data: The folder, or the pickle, of the official set, for levels ``official-...``.
         max_steps: Steps after which an unfinished episode is truncated; those of the episode, 250, if None.
+        agent_indicator: End ``observation`` with a number for each agent, 1 for the agent itself, so that one network
+            can play all. What each number is called: ``env.fields``.
         render_mode: What ``render`` returns: ``"rgb_array"`` a uint8 picture, ``"ansi"`` a text.
 
     Raises:
@@ -94,7 +107,7 @@ def parallel_env(
     check_starts(starts, agents)
     home = levels.HomeOptions(None if data is None else Path(data), placement, rooms)
     rules = Rules(mode, bool(strict_put), sight, bool(occlusion))
-    return HouseholdEnv(level, agents, rules, home, max_steps, render_mode, starts)
+    return HouseholdEnv(level, agents, rules, home, max_steps, render_mode, starts, agent_indicator=agent_indicator)
 
 
 class HouseholdEnv(TeamEnv[Observation, "Dict", "Discrete"]):
@@ -136,6 +149,8 @@ class HouseholdEnv(TeamEnv[Observation, "Dict", "Discrete"]):
         max_steps: int | None = None,
         render_mode: RenderMode | None = None,
         starts: Starts = "random",
+        *,
+        agent_indicator: bool = False,
     ) -> None:
         """Use ``parallel_env``."""
         self._level, self._home, self._rules, self._max_steps = level, home, rules, max_steps
@@ -155,7 +170,7 @@ class HouseholdEnv(TeamEnv[Observation, "Dict", "Discrete"]):
         )
         self.state_space = box(-FAR, FAR, (agents * len(OWN) + ROWS * len(FEATURES),), np.float32)
         actions: list[Discrete] = [spaces().Discrete(ACTIONS) for _ in names]
-        super().__init__(names, seen, actions, render_mode)
+        super().__init__(names, seen, actions, render_mode, field_names(agents), agent_indicator)
 
     def _find(self, seed: int) -> _Played:
         if isinstance(self._level, Episode):

@@ -70,6 +70,15 @@ def length(agents: int) -> int:
     return len(OWN) + KINDS + ROOMS * len(ROOM) + (agents - 1) * len(TEAMMATE) + ROWS * len(THING)
 
 
+def field_names(agents: int) -> tuple[str, ...]:
+    """Return what each number of an observation is called in a team of so many."""
+    parts: list[tuple[str, tuple[str, ...]]] = [(f"room_{k}", ROOM) for k in range(ROOMS)]
+    parts += [(f"teammate_{k}", TEAMMATE) for k in range(agents - 1)]
+    parts += [(f"thing_{k}", THING) for k in range(ROWS)]
+    wanted = (f"wanted_{k}" for k in range(KINDS))
+    return (*OWN, *wanted, *(f"{part}_{name}" for part, names in parts for name in names))
+
+
 class FeatureTable(NamedTuple):
     """The rows of an episode, as arrays for the kernels."""
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from teamworld.errors import UserError, brief
 from teamworld.seeding import generator
+from teamworld.worlds.base.agent_indicator import indicator_names, stack_indicators
 from teamworld.worlds.base.array_interface import Info, RenderMode, is_integer, spaces
 from teamworld.worlds.base.parallel_environment import TeamEnv, TeamStep, parallel_metadata
 from teamworld.worlds.base.vector_environment import (
@@ -32,6 +33,7 @@ from teamworld.worlds.transport.array_features import (
     FeatureTable,
     Floats,
     Mask,
+    field_names,
     length,
     make_primitive,
     make_table,
@@ -184,6 +186,7 @@ def parallel_env(
     rules: Rules = Rules(),  # noqa: B008 - a value that cannot change
     eyes: Eyes = Eyes(),  # noqa: B008
     max_steps: int | None = None,
+    agent_indicator: bool = False,
     render_mode: RenderMode | None = None,
 ) -> TransportEnv:
     """Make a transport environment with the PettingZoo parallel interface.
@@ -196,12 +199,15 @@ def parallel_env(
         rules: How bodies walk and hands work.
         eyes: How well agents perceive.
         max_steps: Frames after which an unfinished episode is truncated, 3000 if None.
+        agent_indicator: End ``observation`` with a number for each agent, 1 for the agent itself, so that one network
+            can play all. What each number is called: ``env.fields``.
         render_mode: What ``render`` returns: ``"rgb_array"`` a uint8 picture, ``"ansi"`` a text.
 
     Raises:
         UserError: If the extra ``[rl]`` is not installed or an argument cannot be used.
     """
-    return TransportEnv(_setting(level, agents, data, rules, eyes, max_steps), render_mode)
+    setting = _setting(level, agents, data, rules, eyes, max_steps)
+    return TransportEnv(setting, render_mode, agent_indicator=agent_indicator)
 
 
 class TransportEnv(TeamEnv[Observation, "Dict", "Discrete"]):
@@ -234,14 +240,17 @@ class TransportEnv(TeamEnv[Observation, "Dict", "Discrete"]):
     metadata: ClassVar[dict[str, Any]] = parallel_metadata("transport_v0", 10)
     least_seed = 0
 
-    def __init__(self, setting: Setting, render_mode: RenderMode | None = None) -> None:
+    def __init__(
+        self, setting: Setting, render_mode: RenderMode | None = None, *, agent_indicator: bool = False
+    ) -> None:
         """Use ``parallel_env``."""
         self._episodes = Episodes(setting)
         agents = TEAM[: setting.agents]
         size = setting.agents * (len(arrays.AGENT.names or ()) + arrays.HANDS) + ROWS * (len(THING) + 1)
         self.state_space = spaces().Box(-np.inf, np.inf, (size,), np.float32)
         actions: list[Discrete] = [spaces().Discrete(ACTIONS) for _ in agents]
-        super().__init__(agents, _observation_space(setting.agents), actions, render_mode)
+        fields = field_names(setting.agents)
+        super().__init__(agents, _observation_space(setting.agents), actions, render_mode, fields, agent_indicator)
 
     def _begin(self, seed: int | None) -> None:
         if seed is not None:
@@ -316,6 +325,7 @@ def vector_env(
     eyes: Eyes = Eyes(),  # noqa: B008
     max_steps: int | None = None,
     observation: str = "numbers",
+    agent_indicator: bool = False,
     copy: bool = True,
 ) -> TransportVectorEnv:
     """Make many transport environments with Gymnasium's vector interface.
@@ -330,6 +340,8 @@ def vector_env(
         max_steps: Frames after which an unfinished episode is truncated, 3000 if None.
         observation: ``"numbers"``: float32 (E, n, L); ``"window"``: uint8 (E, n, 49, 49); ``"both"``: a dictionary of
             these two by their names; ``"none"``: nothing, which saves the time of making it.
+        agent_indicator: End each agent's numbers with one for each agent, 1 for the agent itself: (E, n, L + n); fresh
+            arrays whatever ``copy`` says. What each number is called: ``env.fields``.
         copy: Whether returned observations are fresh arrays; else the next step overwrites them.
 
     Raises:
@@ -339,7 +351,7 @@ def vector_env(
         raise UserError(f"observation must be one of {', '.join(OBSERVATIONS)}, got {brief(observation)}")
     setting = _setting(level, agents, data, rules, eyes, max_steps)
     return make_environments(
-        lambda number: TransportVectorEnv(setting, number, observation, copy),
+        lambda number: TransportVectorEnv(setting, number, observation, copy, agent_indicator=agent_indicator),
         num_envs,
         MOST,
         "another observation or fewer agents",
@@ -368,9 +380,14 @@ class TransportVectorEnv(TeamVectorEnv):
 
     metadata: ClassVar[dict[str, Any]] = vector_metadata("transport_v0")
 
-    def __init__(self, setting: Setting, num_envs: int, observation: str, copy: bool) -> None:
+    def __init__(
+        self, setting: Setting, num_envs: int, observation: str, copy: bool, *, agent_indicator: bool = False
+    ) -> None:
         """Use ``vector_env``."""
         super().__init__(num_envs, setting.agents, copy)
+        self._is_indicated, agents = bool(agent_indicator), TEAM[: setting.agents]
+        marks = indicator_names(agents) if self._is_indicated else ()
+        self.fields = (*field_names(setting.agents), *marks) if observation in ("numbers", "both") else ()
         self._episodes = [Episodes(setting) for _ in range(num_envs)]
         self._finished = np.zeros(num_envs, np.bool_)
         self._observation = observation
@@ -420,9 +437,12 @@ class TransportVectorEnv(TeamVectorEnv):
         for episodes in self._episodes:
             episodes.observe()
         if self._observation == "both":
-            both: Any = {"numbers": self._given(self._numbers), "window": self._given(self._windows)}
+            both: Any = {"numbers": self._given_numbers(), "window": self._given(self._windows)}
             return both  # type: ignore[no-any-return]  # a dictionary, which the base does not foresee
-        return self._given(self._numbers if self._observation == "numbers" else self._windows)
+        return self._given_numbers() if self._observation == "numbers" else self._given(self._windows)
+
+    def _given_numbers(self) -> npt.NDArray[Any]:
+        return stack_indicators(self._numbers) if self._is_indicated else self._given(self._numbers)
 
     def _given(self, part: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return an array to hand out: a copy, or a view that cannot be written."""
@@ -445,7 +465,7 @@ class TransportVectorEnv(TeamVectorEnv):
             raise UserError("there are no observations: make the environment with observation='numbers' or 'window'")
         box, agents = spaces().Box, self.num_agents
         parts = {
-            "numbers": box(-FAR, FAR, (agents, length(agents)), np.float32),
+            "numbers": box(-FAR, FAR, (agents, length(agents) + self._is_indicated * agents), np.float32),
             "window": box(0, SELF_HERE, (agents, WINDOW, WINDOW), np.uint8),
         }
         space: Space[Any] = spaces().Dict(parts) if self._observation == "both" else parts[self._observation]

@@ -13,6 +13,7 @@ import numpy as np
 
 from teamworld.errors import UserError, brief
 from teamworld.seeding import generator
+from teamworld.worlds.base.agent_indicator import indicator_names
 from teamworld.worlds.base.array_interface import Info, RenderMode, spaces
 from teamworld.worlds.base.parallel_environment import TeamEnv, TeamStep, parallel_metadata
 from teamworld.worlds.base.vector_environment import (
@@ -25,7 +26,7 @@ from teamworld.worlds.base.vector_environment import (
 from teamworld.worlds.wildfire import draw, physics
 from teamworld.worlds.wildfire.kernels.agents import LENGTH, REASONS, SEEN_CIVILIAN
 from teamworld.worlds.wildfire.levels import Level, WildfireInstance, instance_for, level_for
-from teamworld.worlds.wildfire.observe import agent_names, begin_sightings, observations
+from teamworld.worlds.wildfire.observe import FIELDS, agent_names, begin_sightings, observations
 from teamworld.worlds.wildfire.physics import ScoreName, begin_incident
 from teamworld.worlds.wildfire.state import GO_ANYWHERE, STOP, Cell, FireMode, units_at
 
@@ -147,6 +148,7 @@ class Episodes:
 def parallel_env(
     level: str | Level | WildfireInstance = "cut_trees_sparse_small",
     *,
+    agent_indicator: bool = False,
     render_mode: RenderMode | None = None,
     **options: Unpack[EpisodeOptions],
 ) -> WildfireEnv:
@@ -154,13 +156,15 @@ def parallel_env(
 
     Args:
         level: A level or the name of one (``levels.LEVELS``); an instance is played at every reset as it is.
+        agent_indicator: End rows with a number for each agent, 1 for the agent itself, so that one network
+            can play all. What each number is called: ``env.fields``.
         render_mode: What ``render`` returns: ``"rgb_array"`` a uint8 picture, ``"ansi"`` a text.
         options: See ``EpisodeOptions``.
 
     Raises:
         UserError: If the extra ``[rl]`` is not installed or an argument cannot be used.
     """
-    return WildfireEnv(Episodes(level, **options), render_mode)
+    return WildfireEnv(Episodes(level, **options), render_mode, agent_indicator=agent_indicator)
 
 
 class WildfireEnv(TeamEnv["npt.NDArray[np.float32]", "Box", "MultiDiscrete"]):
@@ -190,7 +194,9 @@ class WildfireEnv(TeamEnv["npt.NDArray[np.float32]", "Box", "MultiDiscrete"]):
 
     metadata: ClassVar[dict[str, Any]] = parallel_metadata("wildfire_v0", 5)
 
-    def __init__(self, episodes: Episodes, render_mode: RenderMode | None = None) -> None:
+    def __init__(
+        self, episodes: Episodes, render_mode: RenderMode | None = None, *, agent_indicator: bool = False
+    ) -> None:
         """Use ``parallel_env``."""
         level = episodes.level
         self._episodes = episodes
@@ -200,7 +206,7 @@ class WildfireEnv(TeamEnv["npt.NDArray[np.float32]", "Box", "MultiDiscrete"]):
             spaces().MultiDiscrete([TYPES[kind] - GO_ANYWHERE, level.size, level.size], start=[GO_ANYWHERE, 0, 0])
             for kind in units.kind.tolist()
         ]
-        super().__init__(agent_names(units), seen, actions, render_mode)
+        super().__init__(agent_names(units), seen, actions, render_mode, FIELDS, agent_indicator)
         self._row_of = {agent: row for row, agent in enumerate(self.possible_agents)}
         self._drawn: tuple[WildfireInstance, Mapping[str, Any]] | None = None
         """The instance that was drawn last, and what does not change in its pictures."""
@@ -267,6 +273,7 @@ def vector_env(
     *,
     num_envs: int = 1,
     observation: str = "rows",
+    agent_indicator: bool = False,
     copy: bool = True,
     **options: Unpack[EpisodeOptions],
 ) -> WildfireVectorEnv:
@@ -276,6 +283,8 @@ def vector_env(
         level: A level or the name of one (``levels.LEVELS``); an instance is played in every episode as it is.
         num_envs: Number of environments, E.
         observation: ``"rows"``: (E, A + 1, 3728) float32, the rows of ``observe``, the manager's first; or ``"none"``.
+        agent_indicator: End each row with a number for each agent, 1 for the agent itself and all 0 for the manager:
+            (E, A + 1, 3728 + A); fresh arrays whatever ``copy`` says. What each number is called: ``env.fields``.
         copy: True to return fresh arrays; False to return read-only ones that the next call overwrites.
         options: See ``EpisodeOptions``.
 
@@ -287,7 +296,10 @@ def vector_env(
     episodes = Episodes(level, **options)
     has_rows = observation == "rows"
     return make_environments(
-        lambda count: WildfireVectorEnv(episodes, count, has_rows, bool(copy)), num_envs, MAX_ENVS, "observation='none'"
+        lambda count: WildfireVectorEnv(episodes, count, has_rows, bool(copy), agent_indicator=agent_indicator),
+        num_envs,
+        MAX_ENVS,
+        "observation='none'",
     )
 
 
@@ -314,9 +326,14 @@ class WildfireVectorEnv(TeamVectorEnv):
 
     metadata: ClassVar[dict[str, Any]] = vector_metadata("wildfire_v0")
 
-    def __init__(self, episodes: Episodes, num_envs: int, rows: bool, copy: bool) -> None:
+    def __init__(
+        self, episodes: Episodes, num_envs: int, rows: bool, copy: bool, *, agent_indicator: bool = False
+    ) -> None:
         """Use ``vector_env``."""
         super().__init__(num_envs, episodes.level.team.size, copy)
+        self._is_indicated = bool(agent_indicator)
+        agents = agent_names(units_at(Cell(0, 0), episodes.level.team))
+        self.fields = (*FIELDS, *(indicator_names(agents) if self._is_indicated else ())) if rows else ()
         self._level = episodes.level
         self._episodes = [shallow_copy(episodes) for _ in range(num_envs)]
         self._rows = np.zeros((num_envs, self.num_agents + 1, LENGTH), np.float32) if rows else None
@@ -361,6 +378,9 @@ class WildfireVectorEnv(TeamVectorEnv):
         rows = np.empty_like(self._rows) if self._copy else self._rows
         for env, episodes in enumerate(self._episodes):
             observations(episodes.incident, episodes.sightings, rows[env])
+        if self._is_indicated:
+            marks = np.eye(self.num_agents + 1, self.num_agents, -1, np.float32)  # none for the manager
+            return np.concatenate((rows, np.broadcast_to(marks, (len(rows), *marks.shape))), axis=-1)
         if not self._copy:
             rows = rows.view()
             rows.flags.writeable = False
@@ -380,5 +400,6 @@ class WildfireVectorEnv(TeamVectorEnv):
     def _team_observation_space(self) -> Space[Any]:
         if self._rows is None:
             raise UserError("there are no observations: make the environment with observation='rows'")
-        space: Space[Any] = spaces().Box(-np.inf, np.inf, self._rows.shape[1:], np.float32)  # a score has no bounds
+        shape = (self.num_agents + 1, len(self.fields))
+        space: Space[Any] = spaces().Box(-np.inf, np.inf, shape, np.float32)  # a score has no bounds
         return space

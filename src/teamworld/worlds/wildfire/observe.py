@@ -222,6 +222,13 @@ COUNTERS: dict[Edition, int] = {"2025": 1, "2026": 14, "published": 14}
 _WINDOWS = np.array([sight.window for sight in SIGHTS], np.int32)
 
 
+#: What each number of an agent's row is called.
+FIELDS = (
+    "kind", *(f"window_{number}" for number in range(FLAG_AT - WINDOW_AT)), "steered", "x", "y",
+    "carries_or_aboard", "water", "rides",
+)  # fmt: skip
+
+
 class Observation(NamedTuple):
     """The row of one agent, decoded."""
 

@@ -45,17 +45,24 @@ class LbfEnv(GymnasiumTeam):
         ]
 
 
-def parallel_env(level: str, max_steps: int | None = None, edit: Callable[[Any], None] | None = None) -> LbfEnv:
+def parallel_env(
+    level: str,
+    max_steps: int | None = None,
+    edit: Callable[[Any], None] | None = None,
+    *,
+    agent_indicator: bool = False,
+) -> LbfEnv:
     """Return the PettingZoo environment of a level.
 
     Args:
         level: A name that the package registers: ``Foraging-8x8-2p-1f-v3``.
         max_steps: Steps after which an episode ends; the level's own if None.
         edit: See ``GymnasiumTeam``.
+        agent_indicator: End each observation with a number for each agent, 1 for the agent itself.
 
     Raises:
         UserError: A package is not installed, there is no such level, or the limit is below 1.
     """
     check_limit(max_steps)
     settings = {} if max_steps is None else {"max_episode_steps": max_steps}
-    return LbfEnv(make_registered(PACKAGE, level, **settings), f"lbf-{level}", edit)
+    return LbfEnv(make_registered(PACKAGE, level, **settings), f"lbf-{level}", edit, agent_indicator)

@@ -10,6 +10,7 @@ from teamworld.errors import UserError, suggest
 from teamworld.worlds.adapters.overcooked.levels import ENVIRONMENTS
 from teamworld.worlds.adapters.overcooked.state import NOTHING, ONION, PLATE, SOUP, Kitchen
 from teamworld.worlds.adapters.package import check_limit, load
+from teamworld.worlds.base.agent_indicator import space_with_indicator, with_indicator
 from teamworld.worlds.base.array_interface import ParallelBase, actions_in_order, check_pettingzoo
 
 #: The package that is wrapped.
@@ -26,9 +27,10 @@ class OvercookedEnv(ParallelBase):
     Args:
         env: The package's environment.
         level: Its level.
+        agent_indicator: Whether each observation ends with a number for each agent, 1 for the agent itself.
     """
 
-    def __init__(self, env: Any, level: str) -> None:  # noqa: ANN401  (an environment of any kind)
+    def __init__(self, env: Any, level: str, agent_indicator: bool = False) -> None:  # noqa: ANN401  (an environment of any kind)
         check_pettingzoo()
         self.env = env
         self.metadata = {"name": f"overcooked-{level}", "render_modes": [], "is_parallelizable": True}
@@ -36,6 +38,9 @@ class OvercookedEnv(ParallelBase):
         self.possible_agents = [f"agent_{number}" for number in env.possible_agents]
         self.agents: list[str] = []
         seen = load("gymnasium.spaces").Box(-float("inf"), float("inf"), (_count_numbers(level),))
+        self._is_indicated = bool(agent_indicator)
+        if self._is_indicated:
+            seen = space_with_indicator(seen, len(self.possible_agents))
         self._observation_spaces = dict.fromkeys(self.possible_agents, seen)
         self._names = dict(zip(env.possible_agents, self.possible_agents, strict=True))
         number_of = load("cogrid.core.objects").object_to_idx
@@ -61,7 +66,7 @@ class OvercookedEnv(ParallelBase):
         """
         observations, infos = self.env.reset(seed=seed, options=options)
         self.agents = self.possible_agents.copy()
-        return self._named(observations), self._named(infos)
+        return self._marked(self._named(observations)), self._named(infos)
 
     def step(self, actions: Mapping[str, Any]) -> Step:
         """Let both act and return observations, rewards, terminations, truncations and infos.
@@ -78,7 +83,7 @@ class OvercookedEnv(ParallelBase):
         if not self.env.agents:
             self.agents = []
         observations, rewards, terminations, truncations, infos = map(self._named, result)
-        return observations, rewards, terminations, truncations, infos
+        return self._marked(observations), rewards, terminations, truncations, infos
 
     def name_thing(self, number: int) -> str:
         """Return what the package's number of a thing in hands or on a counter stands for."""
@@ -86,6 +91,11 @@ class OvercookedEnv(ParallelBase):
 
     def _named(self, by_number: Mapping[int, Any]) -> dict[str, Any]:
         return {name: by_number[number] for number, name in self._names.items()}
+
+    def _marked(self, seen: dict[str, Any]) -> dict[str, Any]:
+        if not self._is_indicated:
+            return seen
+        return {agent: with_indicator(seen[agent], number, len(seen)) for number, agent in enumerate(seen)}
 
     def close(self) -> None:
         """Close the environment."""
@@ -104,12 +114,13 @@ def make_bare(level: str) -> Any:  # noqa: ANN401  (an environment of any kind)
     return load("cogrid.envs.registry").make(find_level(level))
 
 
-def parallel_env(level: str, max_steps: int | None = None) -> OvercookedEnv:
+def parallel_env(level: str, max_steps: int | None = None, *, agent_indicator: bool = False) -> OvercookedEnv:
     """Return the PettingZoo environment of a level.
 
     Args:
         level: Name of the layout: ``cramped_room``.
         max_steps: Steps after which an episode ends; the package's own if None.
+        agent_indicator: End each observation with a number for each agent, 1 for the agent itself.
 
     Raises:
         UserError: The package is not installed, there is no such level, or the limit is below 1.
@@ -118,7 +129,7 @@ def parallel_env(level: str, max_steps: int | None = None) -> OvercookedEnv:
     env = make_bare(level)
     if max_steps is not None:
         env.max_steps = max_steps
-    return OvercookedEnv(env, level)
+    return OvercookedEnv(env, level, agent_indicator)
 
 
 @lru_cache(maxsize=8)

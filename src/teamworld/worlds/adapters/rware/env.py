@@ -27,8 +27,9 @@ class RwareEnv(GymnasiumTeam):
         env: Any,  # noqa: ANN401  (the package is not typed)
         name: str,
         edit: Callable[[Any], None] | None = None,
+        agent_indicator: bool = False,
     ) -> None:
-        super().__init__(env, name, edit)
+        super().__init__(env, name, edit, agent_indicator)
         self.slots: dict[int, Cell] = {}
         """The slot of each shelf, by the package's number."""
         self.orders: list[int] = []
@@ -78,17 +79,24 @@ class RwareEnv(GymnasiumTeam):
                 self.orders.append(shelf.id)
 
 
-def parallel_env(level: str, max_steps: int | None = None, edit: Callable[[Any], None] | None = None) -> RwareEnv:
+def parallel_env(
+    level: str,
+    max_steps: int | None = None,
+    edit: Callable[[Any], None] | None = None,
+    *,
+    agent_indicator: bool = False,
+) -> RwareEnv:
     """Return the PettingZoo environment of a level.
 
     Args:
         level: A name that the package registers: ``rware-tiny-2ag-v2``.
         max_steps: Steps after which an episode ends; the level's own if None.
         edit: See ``GymnasiumTeam``.
+        agent_indicator: End each observation with a number for each agent, 1 for the agent itself.
 
     Raises:
         UserError: A package is not installed, there is no such level, or the limit is below 1.
     """
     check_limit(max_steps)
     settings = {} if max_steps is None else {"max_steps": max_steps}
-    return RwareEnv(make_registered(PACKAGE, level, **settings), level, edit)
+    return RwareEnv(make_registered(PACKAGE, level, **settings), level, edit, agent_indicator)

@@ -25,6 +25,10 @@ RADIUS = 9
 HEAVIEST = 2
 CLASSES = TEAMMATE + HEAVIEST + 1  # empty, goal, outside, agent, weights 1 and 2
 ACTIONS = 5
+#: The blocks of level n2, and the sides of the grids on which training goes through, with their share of the steps: a
+#: window looks the same on all of them, and on a small one blocks are pushed home by accident.
+BLOCKS = {1: 2, 2: 1}
+GRIDS = {8: 0.5, 12: 0.2, 16: 0.15, 20: 0.15}
 #: Steps of a rollout, passes over it, parts of a pass.
 ROLLOUT, EPOCHS, PARTS = 64, 3, 4
 GAMMA, LAMBDA, CLIP, ENTROPY = 0.99, 0.95, 0.2, 0.01
@@ -75,9 +79,16 @@ class Rollout(NamedTuple):
 class Player:
     """Plays a batch of environments with a network."""
 
-    def __init__(self, network: Network, num_envs: int, seed: int, max_steps: int) -> None:
+    def __init__(self, network: Network, num_envs: int, side: int, seed: int, max_steps: int) -> None:
         self.network = network
-        self.env = vector_env(n=2, num_envs=num_envs, observation=f"window:{RADIUS}", max_steps=max_steps)
+        self.env = vector_env(
+            grid_size=side,
+            num_agents=2,
+            blocks=BLOCKS,
+            num_envs=num_envs,
+            observation=f"window:{RADIUS}",
+            max_steps=max_steps,
+        )
         seen, _ = self.env.reset(seed=seed)
         self.seen = torch.as_tensor(seen)
         self.begun = np.zeros(num_envs, np.bool_)  # environments that begin anew in the next step
@@ -161,12 +172,13 @@ def main() -> None:
     torch.manual_seed(options.seed)
     network = Network()
     optimizer = torch.optim.Adam(network.parameters(), lr=1e-3)
-    player = Player(network, options.envs, options.seed * options.envs, options.max_steps)
     tests = range(10**6, 10**6 + 100)
     before = evaluate(lambda seen: Categorical(logits=network(seen)).sample(), tests, options.max_steps)
     begin = time.thread_time()
-    for _ in range(max(1, options.steps // (ROLLOUT * options.envs * 2))):
-        improve(network, optimizer, player.play(ROLLOUT))
+    for side, share in GRIDS.items():
+        player = Player(network, options.envs, side, options.seed * options.envs, options.max_steps)
+        for _ in range(max(1, int(share * options.steps) // (ROLLOUT * options.envs * 2))):
+            improve(network, optimizer, player.play(ROLLOUT))
     print(f"seed {options.seed}: {options.steps:,} agent-steps in {time.thread_time() - begin:.0f} s of CPU time")
     print(f"mean return and standard error, {len(tests)} placements of seeds {tests.start} to {tests.stop - 1}")
     show("before, drawn", before)

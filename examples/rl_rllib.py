@@ -78,10 +78,11 @@ def show(name: str, returns: list[float]) -> None:
 def main() -> None:
     """Learn, and compare with what was there before."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--iterations", type=int, default=60, help="of 4,000 steps each")
+    parser.add_argument("--iterations", type=int, default=25, help="of 4,000 steps each")
     parser.add_argument("--episodes", type=int, default=100, help="episodes of each test")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
+    torch.set_num_threads(1)
     ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
     config = (
         PPOConfig()

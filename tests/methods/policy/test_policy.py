@@ -1,4 +1,4 @@
-"""A trained network plays as a method and a team-mate, is recorded by what it holds, and replays without its file."""
+"""A trained network plays as a method and a teammate, is recorded by what it holds, and replays without its file."""
 
 from __future__ import annotations
 

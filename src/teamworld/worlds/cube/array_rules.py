@@ -58,13 +58,15 @@ class CubeArrays:
         the window of radius R that ``vector_env`` shows.
 
         Raises:
-            UserError: There is none of this shape.
+            UserError: There is none of this shape, or agents do not see so far.
         """
         side = self._side
         match tuple(shape):
             case (int() | None as rows, int() | None as columns, 5 | 6 as channels) if {rows, columns} <= {side, None}:
                 return lambda view: self._picture(view, channels)
             case (int(rows), int(columns)) if rows == columns and rows % 2:
+                if self._radius is not None and rows // 2 > self._radius:
+                    raise UserError(f"got a window of radius {rows // 2}, and agents see {self._radius} cells far")
                 return lambda view: self._window(view, rows // 2)
         wanted = ", ".join("?" if length is None else str(length) for length in shape)
         raise UserError(

@@ -20,7 +20,7 @@ import numpy as np
 
 from teamworld import cli
 from teamworld.worlds import registry
-from teamworld.worlds.adapters import picture as grid_picture
+from teamworld.worlds.base import picture as grid_picture
 from teamworld.worlds.cube import draw as cube_draw
 from teamworld.worlds.cube.draw import Snapshot
 

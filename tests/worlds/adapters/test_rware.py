@@ -12,11 +12,11 @@ from teamworld.language import Action, Cell, Entity, Fact, Facts
 from teamworld.testing.episodes import Scenario, play
 from teamworld.testing.worlds import check_world
 from teamworld.worlds import registry
-from teamworld.worlds.adapters import picture
 from teamworld.worlds.adapters.rware import world as rware
 from teamworld.worlds.adapters.rware.domain import RwareDomain
 from teamworld.worlds.adapters.rware.state import Order, WarehouseState, find_racks
 from teamworld.worlds.adapters.world import AdapterWorld
+from teamworld.worlds.base import picture
 from teamworld.worlds.contract import ImpossibleFacts, StepResult
 
 TINY = "rware-tiny-2ag-v2"

@@ -1,5 +1,5 @@
 "use strict";
-// Environments that are grids, by the data that worlds/adapters/picture.py describes: kinds of things with a shape and a
+// Environments that are grids, by the data that worlds/base/picture.py describes: kinds of things with a shape and a
 // colour, agents with a label, where they face and what they carry.
 (function (tw) {
   const FACING = { north: [-1, 0], south: [1, 0], west: [0, -1], east: [0, 1] };

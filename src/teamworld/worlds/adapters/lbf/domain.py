@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from teamworld.language import Action, ActionSchema, AgentId, Cell, Entity, Facts, GoalId, Plan
-from teamworld.worlds.adapters import grid
 from teamworld.worlds.adapters.describer import Describer, Look, MacroAction, Sight
 from teamworld.worlds.adapters.lbf import draw, skills
 from teamworld.worlds.adapters.lbf.beliefs import LoadConflicts
 from teamworld.worlds.adapters.lbf.heuristic import assign_foods
 from teamworld.worlds.adapters.lbf.state import RELATIONS, Field, Food, ForagingState, list_facts, read_state
 from teamworld.worlds.adapters.lbf.text import describe, tell_goal
+from teamworld.worlds.base import grid
 from teamworld.worlds.base.executor import Result
 from teamworld.worlds.contract import WAIT, Attempt, BeliefRules, Goal, Outcome, View
 

@@ -1,12 +1,12 @@
-"""A moment of foraging as data for pictures and the replay, see ``adapters.picture``."""
+"""A moment of foraging as data for pictures and the replay, see ``base.picture``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from teamworld.worlds.adapters import picture
 from teamworld.worlds.adapters.lbf.state import Field, ForagingState
+from teamworld.worlds.base import picture
 
 
 def static(field: Field) -> dict[str, Any]:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from teamworld.language import Action, AgentId, Cell, Facts, GoalId, Plan
-from teamworld.worlds.adapters import grid
 from teamworld.worlds.adapters.lbf.state import ForagingState
+from teamworld.worlds.base import grid
 from teamworld.worlds.base.scripted_team import pool_facts
 from teamworld.worlds.contract import WAIT, View
 

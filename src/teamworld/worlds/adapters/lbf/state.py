@@ -8,8 +8,8 @@ from itertools import product
 from typing import NamedTuple
 
 from teamworld.language import AgentId, Cell, Entity, Fact, Facts, Relation
-from teamworld.worlds.adapters.grid import is_inside
 from teamworld.worlds.base.beliefs import is_cell
+from teamworld.worlds.base.grid import is_inside
 from teamworld.worlds.contract import ImpossibleFacts
 
 RELATIONS = (

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from teamworld.language import Action, ActionSchema, AgentId, Cell, Entity, Facts, GoalId, Plan, plain
-from teamworld.worlds.adapters import grid
 from teamworld.worlds.adapters.describer import Describer, Look, MacroAction, Sight
 from teamworld.worlds.adapters.overcooked import candidates, draw, skills
 from teamworld.worlds.adapters.overcooked.candidates import ACTS, Batch, Cook
@@ -28,6 +27,7 @@ from teamworld.worlds.adapters.overcooked.state import (
     read_state,
 )
 from teamworld.worlds.adapters.overcooked.text import describe, tell_goal
+from teamworld.worlds.base import grid
 from teamworld.worlds.base.beliefs import FullyObserved
 from teamworld.worlds.base.executor import Result
 from teamworld.worlds.base.words import count

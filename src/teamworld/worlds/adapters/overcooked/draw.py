@@ -1,12 +1,12 @@
-"""A moment of the kitchen as data for pictures and the replay, see ``adapters.picture``."""
+"""A moment of the kitchen as data for pictures and the replay, see ``base.picture``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from teamworld.worlds.adapters import picture
 from teamworld.worlds.adapters.overcooked.state import FULL, NOTHING, ONION, PLATE, SOUP, Kitchen, KitchenState
+from teamworld.worlds.base import picture
 
 _KINDS: Final[dict[str, picture.Kind]] = {
     "counter": ("tile", "#cdbfa8", "counter"),

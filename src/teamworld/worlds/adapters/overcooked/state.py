@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from teamworld.language import AgentId, Cell, Entity, Fact, Facts, Relation
-from teamworld.worlds.adapters import grid
+from teamworld.worlds.base import grid
 from teamworld.worlds.base.beliefs import is_cell
 from teamworld.worlds.contract import ImpossibleFacts
 

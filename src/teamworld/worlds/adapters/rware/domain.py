@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from teamworld.language import Action, ActionSchema, AgentId, Cell, Entity, Facts, GoalId, Plan, plain
-from teamworld.worlds.adapters import grid
 from teamworld.worlds.adapters.describer import Describer, Look, MacroAction, Sight
 from teamworld.worlds.adapters.rware import draw, skills
 from teamworld.worlds.adapters.rware.heuristic import assign_orders
@@ -21,6 +20,7 @@ from teamworld.worlds.adapters.rware.state import (
     read_state,
 )
 from teamworld.worlds.adapters.rware.text import STALE_PER_RACK, TURNS, describe, tell_goal
+from teamworld.worlds.base import grid
 from teamworld.worlds.base.executor import Result
 from teamworld.worlds.contract import WAIT, Goal, Outcome, View
 

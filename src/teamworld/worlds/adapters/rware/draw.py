@@ -1,12 +1,12 @@
-"""A moment of the warehouse as data for pictures and the replay, see ``adapters.picture``."""
+"""A moment of the warehouse as data for pictures and the replay, see ``base.picture``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from teamworld.worlds.adapters import picture
 from teamworld.worlds.adapters.rware.state import FloorPlan, WarehouseState
+from teamworld.worlds.base import picture
 
 _KINDS: Mapping[str, picture.Kind] = {
     "goal": ("tile", "#bfe3cf", "goal"),

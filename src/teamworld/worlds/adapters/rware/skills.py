@@ -6,9 +6,9 @@ from functools import lru_cache
 from typing import Final
 
 from teamworld.language import Action, ActionSchema, AgentId, Cell, Entity, Measures, Param
-from teamworld.worlds.adapters import grid
 from teamworld.worlds.adapters.describer import MacroAction
 from teamworld.worlds.adapters.rware.state import FloorPlan, WarehouseState
+from teamworld.worlds.base import grid
 from teamworld.worlds.base.domain import COMMON_SCHEMAS
 from teamworld.worlds.base.executor import DONE, RUNNING, Result
 

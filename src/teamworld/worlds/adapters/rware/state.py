@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, cast
 
 from teamworld.language import AgentId, Cell, Entity, Fact, Facts, Relation
-from teamworld.worlds.adapters import grid
+from teamworld.worlds.base import grid
 from teamworld.worlds.base.beliefs import is_cell
 from teamworld.worlds.contract import ImpossibleFacts
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from teamworld.language import Action, AgentId, Entity, plain, show
-from teamworld.worlds.adapters import grid
 from teamworld.worlds.adapters.rware.state import FloorPlan, Order, WarehouseState
+from teamworld.worlds.base import grid
 from teamworld.worlds.base.ages import Ages, ago
 from teamworld.worlds.base.words import count, listed
 from teamworld.worlds.contract import Goal, View

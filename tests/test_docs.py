@@ -54,6 +54,7 @@ PAGES = [
     "docs/how-to/messages.md",
     "docs/how-to/environments.md",
     "docs/tutorial/first_run.md",
+    "docs/tutorial/grid_world.md",
     "docs/tutorial/your_world_play.md",
     "docs/tutorial/your_method.md",
 ]

@@ -171,16 +171,15 @@ class GridDomain(StateDomain[GridState]):
     def relations(self) -> Sequence[Relation]:
         """What facts can state."""
         states = ("free", "held", *self.states)
-        own = [
-            relation
-            for kind in self.kinds
-            for relation in (
-                Relation("AT", kind, ("cell",)),
-                Relation("HOLD", "agent", (kind,)),
-                Relation("STATE", kind, states),
-            )
+        things = [
+            part for kind in self.kinds for part in (Relation("AT", kind, ("cell",)), Relation("STATE", kind, states))
         ]
-        return (Relation("AT", "agent", ("cell",)), Relation("AT", SPOT, ("cell",)), *own)
+        return (
+            Relation("AT", "agent", ("cell",)),
+            Relation("AT", SPOT, ("cell",)),
+            Relation("HOLD", "agent", self.kinds),
+            *things,
+        )
 
     @property
     def measures(self) -> Measures:

@@ -32,7 +32,7 @@ POT, FLOWER = Entity("pot", 0), Entity("flower", 0)
 
 
 class Garden(GridDomain):
-    kinds = ("pot", "flower")
+    kinds, fixed = ("pot", "flower"), ("flower",)
     states = ("done", "withered")
     landmarks: ClassVar = {"shed": (1, 1)}
 
@@ -149,6 +149,7 @@ def test_of_two_that_take_a_thing_the_first_of_the_team_gets_it() -> None:
         (Action("go", ((9, 9),)), "illegal"),
         (Action("pick", (POT,)), "not_here"),
         (Action("drop"), "empty_hands"),
+        (Action("pick", (FLOWER,)), "illegal"),
         (Action("water", (FLOWER,)), "no_flower"),
         (Action("fly"), "illegal"),
     ],

@@ -96,6 +96,8 @@ class GridDomain(StateDomain[GridState]):
     kinds: ClassVar[tuple[str, ...]] = ()
     #: States that a thing may have beside lying about (free) and being held.
     states: ClassVar[tuple[str, ...]] = ("done",)
+    #: Kinds of things that nobody can pick up.
+    fixed: ClassVar[tuple[str, ...]] = ()
     #: Cells that everybody knows, by name.
     landmarks: ClassVar[Mapping[str, Cell]] = {}
 
@@ -176,7 +178,7 @@ class GridDomain(StateDomain[GridState]):
         ]
         return (
             Relation("AT", "agent", ("cell",)),
-            Relation("AT", SPOT, ("cell",)),
+            Relation("STATE", SPOT, ("seen",)),
             Relation("HOLD", "agent", self.kinds),
             *things,
         )
@@ -202,15 +204,17 @@ class GridDomain(StateDomain[GridState]):
         things: dict[Entity, Place] = {
             fact.subject: str(fact.value) if fact.value in self.states else None
             for fact in facts.about("STATE")
-            if isinstance(fact.subject, Entity)
+            if isinstance(fact.subject, Entity) and fact.subject.kind != SPOT
         }
-        things |= {thing: cell for thing, cell in at.items() if isinstance(thing, Entity) and thing.kind != SPOT}
+        things |= {thing: cell for thing, cell in at.items() if isinstance(thing, Entity)}
         things |= {
             fact.value: fact.subject
             for fact in facts.about("HOLD")
             if isinstance(fact.value, Entity) and isinstance(fact.subject, str)
         }
-        looked = (spot.id for spot in at if isinstance(spot, Entity) and spot.kind == SPOT)
+        looked = (
+            fact.subject.id for fact in facts.about("STATE") if isinstance(fact.subject, Entity) and _is_spot(fact)
+        )
         return GridState(
             {agent: cell for agent, cell in at.items() if isinstance(agent, str)},
             dict(sorted(things.items(), key=lambda item: (item[0].kind, item[0].id))),
@@ -235,30 +239,32 @@ class GridDomain(StateDomain[GridState]):
                 yield from (Fact(thing, "AT", place), Fact(thing, "STATE", "free"))
             elif place is None:
                 yield Fact(thing, "STATE", "free")
-        yield from (Fact(Entity(SPOT, number), "AT", self.spots[number]) for number in sorted(spots))
+        yield from (Fact(Entity(SPOT, number), "STATE", "seen") for number in sorted(spots))
 
     def abilities(self, agent: AgentId, facts: Facts) -> Sequence[ActionSchema]:
         """Return what an agent can do, with the things that it knows of as arguments."""
         state = self.read(facts)
+        movable = tuple(thing for thing in state.things if thing.kind not in self.fixed)
         carries = (
-            ActionSchema(
-                "pick", (Param("thing", "entity", tuple(state.things)),), "Take a thing that lies where you are."
-            )
-            if self.kinds
-            else None,
-            ActionSchema("drop", (), "Put down what you hold.") if self.kinds else None,
+            ActionSchema("pick", (Param("thing", "entity", movable),), "Take a thing that lies where you are."),
+            ActionSchema("drop", (), "Put down what you hold."),
         )
         go = ActionSchema(
             "go", (Param("cell", "cell", size=self.size),), "Walk to a cell by a shortest way, a step a cell."
         )
-        return (go, *filter(None, carries), *self.list_own_actions(agent, state), *COMMON_SCHEMAS)
+        return (
+            go,
+            *(carries if set(self.kinds) > set(self.fixed) else ()),
+            *self.list_own_actions(agent, state),
+            *COMMON_SCHEMAS,
+        )
 
     def list_candidates(self, agent: AgentId, state: GridState) -> Iterator[tuple[Action, str | None]]:
         """Yield actions that make sense: to things, landmarks and what nobody looked at, and what can be done here."""
         goals = {goal.thing: goal.id for goal in self.list_goals(state) if goal.state == "open" and goal.thing}
         for thing, place in state.things.items():
             if is_cell(place):
-                yield Action("pick", (thing,)), goals.get(thing)
+                yield from ((Action("pick", (thing,)), goals.get(thing)) for _ in range(thing.kind not in self.fixed))
                 yield Action("go", (place,)), goals.get(thing)
         yield Action("drop"), None
         yield from self.list_own_candidates(agent, state)
@@ -315,22 +321,26 @@ class GridDomain(StateDomain[GridState]):
         """Return the plan for a goal, or one that looks for what is hidden, and the same after a step of waiting."""
         state = self.read(facts)
         actions = () if goal is None else tuple(self.plan(goal, agent, state))
-        unseen = self._unseen(agent, state)
+        unseen = self._unseen(agent, state, {fact.subject: tick for fact, tick in facts.seen.items() if _is_spot(fact)})
         if not actions and unseen:
             actions = self.walk(state.agents.get(agent), self.spots[unseen[0]])
         goal_id = None if goal is None else goal.id
         return [Plan((*delay, *actions), goal_id) for delay in ((), (WAIT,)) if delay or actions]
 
-    def _unseen(self, agent: AgentId, state: GridState) -> list[int]:
-        """Return the spots that the agent has not looked at, nearest first.
+    def _unseen(self, agent: AgentId, state: GridState, seen: Mapping[object, int] | None = None) -> list[int]:
+        """Return the spots that the agent has not looked at, nearest first; if there is none, those seen longest ago.
 
-        Who has looked everywhere looks again, at what is nearest last: it was seen last.
+        Args:
+            agent: Who looks.
+            state: What it knows.
+            seen: When it saw each spot that is not in sight, by its entity.
         """
         here = state.agents.get(agent)
         ways = ((1 if here is None else self.steps(here, spot), number) for number, spot in enumerate(self.spots))
         near = sorted((way, number) for way, number in ways if way)
         fresh = [number for _, number in near if number not in state.looked]
-        return fresh or [number for _, number in reversed(near)]
+        past = [(tick, number) for _, number in near if (tick := (seen or {}).get(Entity(SPOT, number))) is not None]
+        return fresh or [number for _, number in sorted(past)]
 
     def describe(self, view: View) -> Iterator[str]:
         """Yield the lines of a view in words."""

@@ -42,7 +42,7 @@ FROM_DATA: Final = ("official", "train")
 SIDE: Final = 480
 COMMANDS: Final = (
     "run", "resume", "compare", "forecast", "report", "view", "replay", "evidence", "reproduce", "status", "memory",
-    "doctor", "worlds", "methods", "levels", "metrics", "prompts", "schema", "completion",
+    "doctor", "worlds", "methods", "levels", "metrics", "prompts", "new", "schema", "completion",
 )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "comparisons": ("compare", "evidence", "forecast"),
     "papers": ("reproduce",),
     "reports": ("report", "metrics", "prompts", "memory", "view"),
+    "scaffold": ("new",),
     "catalog": ("worlds", "levels", "methods", "doctor", "schema", "completion"),
 }
 #: Set to anything, an error that no one thought of ends in its traceback.

@@ -284,6 +284,15 @@ def test_a_world_without_a_drawer_and_with_longer_steps(browser: Page, files: di
         shown.keyboard.press("End")
         settle(shown)
         assert label(shown) == "step 3 / 3, tick 6"
+        state = shown.locator("#state")
+        assert state.inner_text() == "at\t3"
+        assert state.locator(".changed").count() == 1
+        shown.keyboard.press("Home")
+        settle(shown)
+        assert state.inner_text() == "at\t0"
+        assert state.locator(".changed").count() == 0
+        shown.keyboard.press("End")
+        settle(shown)
         assert "stand-in" in shown.inner_text("#facts")
         assert shown.locator("#team .agent").nth(2).inner_text().find("gone: fell") > 0
         shown.click("#tab-joints")

@@ -3,6 +3,13 @@
 // what is under the pointer. A drawer says what it has of these.
 (function (tw) {
   const CLOSEST = 16;
+  const MOST_ROWS = 300;
+
+  /** Parts of a state as [name, value in JSON]: of each list or mapping in it every entry. */
+  const rowsOf = (state) => Object.entries(state ?? {}).filter(([name]) => name !== "v").flatMap(([name, value]) =>
+    value !== null && typeof value === "object"
+      ? Object.entries(value).map(([key, part]) => [`${name} ${key}`, JSON.stringify(part)])
+      : [[name, JSON.stringify(value)]]);
 
   class Stage {
     constructor(canvas, episode) {
@@ -53,10 +60,21 @@
     }
 
     draw(p, theme, chosen) {
+      if (!this.drawer) this.writeState(Math.min(Math.floor(p), this.episode.steps));
       if (!this.drawer || this.size <= 0) return;
       const pen = tw.fit(this.canvas, this.size, this.size);
       this.shown = this.moment(p, theme, chosen);
       this.drawn = this.drawer.draw(pen, this.size, this.shown, this.episode);
+    }
+
+    /** Write what a world without a drawing records of a step: a row for each part, those that have changed marked. */
+    writeState(t) {
+      if (t === this.written) return;
+      this.written = t;
+      const before = new Map(rowsOf(this.episode.frame(Math.max(0, t - 1))));
+      const rows = rowsOf(this.episode.frame(t)).slice(0, MOST_ROWS).map(([name, value]) =>
+        tw.el("tr", { class: before.get(name) === value ? null : "changed" }, tw.el("th", { scope: "row" }, name), tw.el("td", null, value)));
+      tw.byId("state").replaceChildren(...rows);
     }
 
     /** Write the key anew: rows of {head}, or {words, samples, soft}, whose samples are colours or drawn by a call. */

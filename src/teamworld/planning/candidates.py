@@ -7,7 +7,7 @@ achieves. Its worth is the goal's weight, times the share of the work that the p
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from teamworld.errors import UserError
@@ -91,6 +91,23 @@ def evaluate_plans(goal: Goal, view: View, domain: Domain, facts: Facts | None =
         share = tried.share(goal) if tried.ok else 0.0
         evaluated.append(EvaluatedPlan(plan, max(1, tried.ticks), share, tried.reason, tried.still))
     return sorted(evaluated, key=lambda plan: (-plan.rate, -plan.share))
+
+
+def best_plan(goals: Iterable[Goal], view: View, domain: Domain) -> Plan | None:
+    """Return the plan that earns most a step: its goal's weight, times the share of the work it does, over its steps.
+
+    Of equals the first goal's. None where no plan for the nearest goals can be carried out by what the agent knows.
+
+    Args:
+        goals: Open goals that the agent's kind can work on, such as ``workable_goals``; the nearest are tried.
+        view: Of the agent.
+        domain: The rules of its world.
+    """
+    known, near = list(goals), nearest_ticks(view.options)
+    close = {goal.id for goal in sorted(known, key=lambda goal: near.get(goal.id, 1 << 30))[:MAX_GOALS]}
+    tried = [(goal, plan) for goal in known if goal.id in close for plan in evaluate_plans(goal, view, domain)[:1]]
+    sound = [(goal.weight * plan.rate, replace(plan.plan, goal=goal.id)) for goal, plan in tried if not plan.reason]
+    return max(sound, key=lambda pair: pair[0], default=(0.0, None))[1]
 
 
 def find_step(goal: Goal, view: View, domain: Domain, facts: Facts | None = None) -> CandidateStep | None:

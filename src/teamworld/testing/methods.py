@@ -231,7 +231,7 @@ def check_method(
     if label.partition(":")[0] != IDLE and all(_completion(case, at) <= _idle_completion(at) for at in scenarios):
         warnings.warn(
             f"method {label} completes no more than agents that do nothing, in {', '.join(map(str, scenarios))}: is "
-            "that what it is to do? The best plan for a goal is evaluate_plans(goal, view, domain)[0], of "
-            "teamworld.planning.candidates",
+            "that what it is to do? What earns most is best_plan(workable_goals(view), view, domain), of "
+            "teamworld.planning.candidates and .goals",
             stacklevel=2,
         )

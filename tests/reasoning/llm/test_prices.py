@@ -239,3 +239,50 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "bytes.yaml").write_bytes(b"\xff\xfe\x00\xd8")
     with pytest.raises(UserError, match="no YAML"):
         Prices.load(tmp_path / "bytes.yaml")
+
+
+# ---- shares of another model's price
+
+SHARES = """
+date: 2026-11-20
+source: the page on batches
+models:
+  openai:gpt-4o: {prompt: 1, cached: 0.25, output: 4}
+  mailbox:box: {like: "openai:gpt-4o", share: 0.5}
+  mailbox:other: {like: "openai:gpt-4o-mini", share: 0.5}
+  mailbox:lost: {like: "openai:no-such-model-at-all", share: 0.5}
+  mailbox:circle: {like: "mailbox:box", share: 0.5}
+"""
+
+
+def test_a_share_of_a_price(tmp_path: Path) -> None:
+    file = tmp_path / "prices.yaml"
+    file.write_text(SHARES)
+    prices = Prices.load(file)
+    usage = Usage(prompt=1_000_000, cached=400_000, output=1_000_000)
+    assert prices.price("mailbox:box", "whatever", usage) == pytest.approx((0.6 + 0.1 + 4) / 2)
+    published = Prices().price("openai:gpt-4o-mini", "", usage)
+    assert published
+    assert prices.price("mailbox:other", "", usage) == pytest.approx(published / 2)
+    assert not prices.known("mailbox:lost")
+    assert not prices.known("mailbox:circle")
+    assert "the page on batches" in prices.table()
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        '{like: "openai:a"}',
+        "{like: a, share: 0.5}",
+        '{like: "openai:a", share: 0}',
+        '{like: "openai:a", share: 2}',
+        '{like: "openai:a", share: 0.5, prompt: 1}',
+        "{share: 0.5}",
+    ],
+)
+def test_a_share_that_is_none_is_one_line(tmp_path: Path, entry: str) -> None:
+    file = tmp_path / "prices.yaml"
+    file.write_text(f"date: 2026-11-20\nsource: x\nmodels:\n  mailbox:box: {entry}\n")
+    with pytest.raises(UserError, match=r"models\.mailbox:box") as caught:
+        Prices.load(file)
+    assert "\n" not in str(caught.value)

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from math import fsum
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError, field_validator
 
 from teamworld import yaml_io
 from teamworld.errors import UserError
@@ -52,6 +52,14 @@ class Rates(NamedTuple):
         return fsum(count * _at(steps, prompt) for count, steps in zip(counts, self, strict=True)) / 1e6
 
 
+class ShareOf(NamedTuple):
+    """Prices of a model that are a share of another's, such as those of a batch service."""
+
+    model: str
+    """As ``--reasoner`` names it."""
+    share: float
+
+
 def _at(steps: Steps, prompt: int) -> float:
     return next((price for above, price in reversed(steps) if prompt > above), steps[0][1])
 
@@ -64,13 +72,14 @@ class Prices:
     """Prices of models.
 
     Args:
-        own: The user's, by the model as ``--reasoner`` names it; they win over published ones.
+        own: The user's, by the model as ``--reasoner`` names it, or shares of another model's; they win over published
+            ones.
         origin: Where and when the user's are from.
         clock: Seconds since 1970, for prices that change with the date or the time of day.
     """
 
     def __init__(
-        self, own: Mapping[str, Rates] | None = None, origin: str = "", clock: Callable[[], float] = time.time
+        self, own: Mapping[str, Rates | ShareOf] | None = None, origin: str = "", clock: Callable[[], float] = time.time
     ) -> None:
         self._own = own or {}
         self._origin = origin
@@ -82,7 +91,8 @@ class Prices:
 
         The file is YAML: ``date`` and ``source`` of the prices, and under ``models`` for each model, named as
         ``--reasoner`` names it, the USD per million tokens of ``prompt`` and ``output``, and of ``cached`` and
-        ``written`` prompt tokens where these differ from the rest of the prompt.
+        ``written`` prompt tokens where these differ from the rest of the prompt; or ``like``, another model, and the
+        ``share`` of its price that is paid: 0.5 where a batch service takes half.
 
         Raises:
             UserError: It cannot be read, or one line on the first thing wrong with it.
@@ -93,7 +103,8 @@ class Prices:
             file = _File.model_validate(yaml_io.load(path))
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            where = ".".join(map(str, first["loc"])) or "the file"
+            place = first["loc"][:2] + first["loc"][3:]  # without the form that an entry was taken for
+            where = ".".join(map(str, place)) or "the file"
             raise UserError(
                 f"{path}: {where}: {first['msg']}, got {str(first['input'])[:60]!r}; expected date, source and models,"
                 f" each such as '{_EXAMPLE}'"
@@ -122,7 +133,11 @@ class Prices:
     def _rates(self, model: str, served: str) -> Rates | None:
         if model.startswith("gguf:") and model not in self._own:
             return _FREE
-        return self._own.get(model) or _published(model, served, int(self._clock() // 60))
+        own = self._own.get(model)
+        if not isinstance(own, ShareOf):
+            return own or _published(model, served, int(self._clock() // 60))
+        whole = None if isinstance(self._own.get(own.model), ShareOf) else self._rates(own.model, "")
+        return None if whole is None else Rates(*(_scaled(steps, own.share) for steps in whole))
 
 
 @lru_cache(maxsize=256)
@@ -147,6 +162,10 @@ def _published(model: str, served: str, minute: int) -> Rates | None:
                 prompt, _steps(price.cache_read_mtok) or prompt, _steps(price.cache_write_mtok) or prompt, output
             )
     return None
+
+
+def _scaled(steps: Steps, share: float) -> Steps:
+    return tuple((above, price * share) for above, price in steps)
 
 
 def _steps(price: Any) -> Steps:  # noqa: ANN401  (a Decimal or one of the library's own)
@@ -183,8 +202,27 @@ class _Model(BaseModel):
     output: float = Field(ge=0)
 
     def rates(self) -> Rates:
+        """Return the prices, each for prompts of any length."""
         cached, written = (self.prompt if price is None else price for price in (self.cached, self.written))
         return Rates(*(((0, price),) for price in (self.prompt, cached, written, self.output)))
+
+
+class _Share(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    like: str = Field(pattern=":")
+    share: float = Field(gt=0, le=1)
+
+    def rates(self) -> ShareOf:
+        """Return whose prices they are a share of."""
+        return ShareOf(self.like, self.share)
+
+
+def _form(data: object) -> str:
+    return "share" if isinstance(data, dict) and "like" in data else "prices"
+
+
+_Entry: TypeAlias = Annotated[Annotated[_Model, Tag("prices")] | Annotated[_Share, Tag("share")], Discriminator(_form)]
 
 
 class _File(BaseModel):
@@ -192,11 +230,11 @@ class _File(BaseModel):
 
     date: datetime.date
     source: str = Field(min_length=1)
-    models: dict[str, _Model] = Field(min_length=1)
+    models: dict[str, _Entry] = Field(min_length=1)
 
     @field_validator("models")
     @classmethod
-    def _named(cls, models: dict[str, _Model]) -> dict[str, _Model]:
+    def _named(cls, models: dict[str, _Entry]) -> dict[str, _Entry]:
         for name in models:
             if ":" not in name:
                 raise ValueError(f"'{name}' names no provider: write it as --reasoner does")

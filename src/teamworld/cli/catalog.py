@@ -42,21 +42,30 @@ def worlds(*names: str) -> int:
     return 0
 
 
-def levels(world: str = "cube") -> int:
-    """List the levels of a world, each with the step limit that holds unless --max-steps is given.
+def levels(*worlds: str) -> int:
+    """List the levels of worlds, each with the step limit that holds unless --max-steps is given.
 
     Parameters
     ----------
-    world:
-        Name of the world, or MODULE:NAME of one of your own.
+    worlds:
+        Names of worlds, or MODULE:NAME of one of your own. [default: all that ship or are registered]
     """
     from teamworld.worlds import registry as known_worlds
 
-    known_worlds.load(world)
+    for world in worlds or known_worlds.names():
+        known_worlds.load(world)
+        if len(worlds) != 1:
+            print(f"{world}:")
+        _print_levels(world)
+    return 0
+
+
+def _print_levels(world: str) -> None:
+    from teamworld.worlds import registry as known_worlds
+
     limits = {level: f"{known_worlds.step_limit(world, level, {}):,} steps" for level in known_worlds.levels(world)}
     width = max(map(len, limits.values()), default=0)
     _print({level: f"{limits[level]:>{width}}  {line}" for level, line in known_worlds.levels(world).items()})
-    return 0
 
 
 def methods(*names: str) -> int:

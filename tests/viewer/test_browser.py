@@ -263,6 +263,19 @@ def test_nothing_sticks_out(browser: Page, files: dict[str, Path], width: int) -
             assert 0 <= box["x"] <= box["x"] + box["width"] <= width, part
 
 
+def test_in_a_narrow_window_the_buttons_stay_beside_the_picture(browser: Page, files: dict[str, Path]) -> None:
+    with opened(browser, files["large"], width=390) as shown:
+        height = shown.evaluate("innerHeight")
+        assert shown.evaluate("[innerWidth, document.documentElement.scrollHeight > 1.5 * innerHeight]") == [390, True]
+        for part in ("#play", "#scrub"):
+            box = shown.locator(part).bounding_box()
+            assert box is not None
+            assert 0 <= box["y"] <= box["y"] + box["height"] <= height, part
+        shown.click("#next")
+        settle(shown)
+        assert label(shown).startswith("step 1 /")
+
+
 def test_a_large_team_scrolls_and_zooms(browser: Page, files: dict[str, Path]) -> None:
     with opened(browser, files["large"]) as shown:
         assert shown.locator("#team .agent").count() == 32

@@ -14,6 +14,7 @@ from teamworld.language import Action, AgentId, Entity, Fact, Facts, Plan
 from teamworld.metrics.all_metrics import check_headline
 from teamworld.testing import WORLD_CHECKS, Nonconformance, check_world
 from teamworld.worlds import registry
+from teamworld.worlds.base import picture
 from teamworld.worlds.base.indistinguishable_pair import IndistinguishablePair
 from teamworld.worlds.base.views import TeamView
 from teamworld.worlds.contract import (
@@ -250,6 +251,13 @@ def test_a_headline_names_metrics() -> None:
         check_world(_with_spec(headline=headline), ["two"], seeds=[0], steps=5)
     with pytest.raises(UserError, match="'complexion', no metric of an episode; did you mean 'completion'"):
         check_headline(replace(rooms.make("two", 0, 9, {}).spec, headline=headline))
+
+
+def test_a_drawing_that_cannot_be_made_is_found() -> None:
+    static = picture.static((3, 3), {"box": ("square", "#aa7733", "a box")})
+    spoiled = _with_spec(static=static)
+    with pytest.raises(Nonconformance, match="declares for its drawing cannot be drawn: snapshot 0: "):
+        check_world(spoiled, ["two"], seeds=[0], steps=5)
 
 
 def test_every_check_is_tried() -> None:

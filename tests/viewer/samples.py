@@ -30,6 +30,7 @@ from teamworld.record import (
     StepDone,
     read_log,
 )
+from teamworld.worlds.base import picture
 from tests.metrics.logs import Status, ended, episode_start, goal_info
 from tests.metrics.logs import act as some_act
 from tests.metrics.logs import plan as some_plan
@@ -68,6 +69,31 @@ def hostile() -> list[Event]:
             case _:
                 changed.append(event)
     return changed
+
+
+def drawn(words: str, kind: str = "box", label: str = "0") -> list[Event]:
+    """Return the log by hand of a world on cells, whose drawing says these words."""
+    kinds: dict[str, picture.Kind] = {kind: ("square", "#c98a3c", words), "wall": ("tile", "#8b8f97", "wall")}
+    changed: list[Event] = []
+    for event in by_hand():
+        match event:
+            case EpisodeStart():
+                static = picture.static((3, 4), kinds, [((0, column), "wall") for column in range(4)])
+                changed.append(msgspec.structs.replace(event, static=static))
+            case DrawingState(step=step):
+                team = [((2, step), "a", "east", ""), ((2, step), "b", "", kind), ((1, 3), "c", "", "")]
+                state = picture.snapshot(team, [((1, 1), kind, label)])
+                changed.append(msgspec.structs.replace(event, state=state))
+            case _:
+                changed.append(event)
+    return changed
+
+
+def undrawable() -> list[Event]:
+    """Return the same with a thing of a kind that the world did not declare, in a state whose names are attacks."""
+    log = drawn("a box")
+    state = {"agents": [[1, 1, "a", "", ""]] * 3, "things": [[1, 1, HOSTILE, "0"]], HOSTILE: {HOSTILE: HOSTILE}}
+    return [msgspec.structs.replace(event, state=state) if isinstance(event, DrawingState) else event for event in log]
 
 
 def start(team: tuple[str, ...] = ("a", "b", "c"), goals: tuple[GoalInfo, ...] = ()) -> EpisodeStart:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -33,6 +34,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "large": samples.played("greedy", "paper-n32", 40),
         "zero": samples.played("zero_shot"),
         "toy": samples.by_hand(),
+        "drawn": samples.drawn(samples.HOSTILE, samples.HOSTILE, "<b>"),
+        "undrawable": samples.undrawable(),
     }
     made = {name: folder / f"{name}.html" for name in logs}
     for name, log in logs.items():
@@ -235,6 +238,31 @@ def test_a_hostile_text_stays_text(browser: Page, files: dict[str, Path]) -> Non
         assert "broken" not in shown.title().split(":")[0]
         assert shown.locator("main img, main script, #tip img").count() == 0
         assert shown.evaluate("document.documentElement.scrollWidth") == 1280, "long words are broken, not cut"
+        assert shown.title() != "broken"
+
+
+def test_what_a_world_draws_stays_text(browser: Page, files: dict[str, Path]) -> None:
+    with opened(browser, files["drawn"]) as shown:
+        assert samples.HOSTILE in shown.inner_text("#key")
+        before = picture(shown)
+        shown.keyboard.press("End")
+        assert picture(shown) != before
+        spots = shown.evaluate("teamworld.player.stage.drawn.agents")
+        assert spots[0] != spots[1], "agents that share a cell stand beside each other"
+        shown.hover("#stage", position={"x": spots[1]["x"], "y": spots[1]["y"]})
+        wait(shown, "!document.getElementById('tip').hidden")
+        assert f"b, carries {samples.HOSTILE}" in shown.locator("#tip").text_content()  # type: ignore[operator]
+        assert shown.locator("main img, main script, #tip img, #tip b").count() == 0
+        assert shown.title() != "broken"
+
+
+def test_a_drawing_that_cannot_be_made_gives_way_to_the_table(browser: Page, files: dict[str, Path]) -> None:
+    with opened(browser, files["undrawable"]) as shown:
+        words = shown.locator("#nodrawer").text_content() or ""
+        assert "no drawing for the world" in words
+        assert "snapshot 0: there is no kind" in words
+        assert shown.locator("#state td").last.text_content() == json.dumps(samples.HOSTILE, ensure_ascii=False)
+        assert shown.locator("main img, main script").count() == 0
         assert shown.title() != "broken"
 
 

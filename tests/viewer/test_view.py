@@ -48,6 +48,20 @@ def test_it_writes_the_episode_and_says_which(
     assert [entry.name for entry in tmp_path.iterdir()] == ["replay.html"]
 
 
+def test_it_draws_moments_and_says_of_which_episode(
+    played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("matplotlib")
+    target = tmp_path / "moments.png"
+    code, out, err = call(capsys, played, "--export", target, "--steps", "0,3", "--method", "greedy")
+    assert (code, err) == (0, "")
+    assert "greedy, seed 3, episode 2" in out
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["moments.png", "moments.svg"]
+    shown = (tmp_path / "moments.svg").read_text("utf-8")
+    assert ">step 3<" in shown
+    assert ">step 6<" not in shown
+
+
 @pytest.fixture
 def begun(played: Path, tmp_path: Path) -> Path:
     """Return a folder with a run that has no finished episode, and a folder that is named as a page would be."""
@@ -71,6 +85,10 @@ def begun(played: Path, tmp_path: Path) -> Path:
         ("PLAYED", "replay.pdf", [], ["web page"]),
         ("PLAYED", "results.sqlite", [], ["web page"]),
         ("PLAYED", "folder.html", [], ["is a folder"]),
+        ("PLAYED", "replay.html", ["--steps", "1"], ["--steps is for a figure"]),
+        ("PLAYED", "moments.png", ["--steps", "1,two"], ["numbers of steps", "1, two"]),
+        ("PLAYED", "moments.png", ["--steps", "0,7"], ["from 0 to 6, got 0, 7"]),
+        ("PLAYED", "moments.png", ["--steps", "0,1,2,3,4,5,6"], ["1 to 6 steps"]),
         ("PLAYED", None, [], ["--export"]),
         ("", "replay.html", [], ["holds several runs"]),
         ("missing", "replay.html", [], ["holds no run"]),

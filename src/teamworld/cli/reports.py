@@ -6,13 +6,14 @@ Each imports what it needs when it is used: help is shown without it.
 from __future__ import annotations
 
 import json as json_text
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from teamworld.cli.options import Flag, Int
+from teamworld.cli.options import Flag, Int, Names, split_names
 from teamworld.errors import UserError, printable
 
 if TYPE_CHECKING:
@@ -345,33 +346,52 @@ def memory(folder: Path, *, method: str = "drwell", seed: Int = None, episode: I
     return 0
 
 
-def view(folder: Path, *, export: Path, method: str | None = None, seed: Int = None, episode: Int = None) -> int:
-    """Write an episode as one web page that plays it: no server, no network, it can be mailed.
+def view(
+    folder: Path,
+    *,
+    export: Path,
+    method: str | None = None,
+    seed: Int = None,
+    episode: Int = None,
+    steps: Names = None,
+) -> int:
+    """Write an episode as one web page that plays it (no server, no network, it can be mailed), or as a figure.
 
     Parameters
     ----------
     folder:
         Folder of the run.
     export:
-        The file to write, such as replay.html.
+        The file to write: a page such as replay.html, or a figure of some moments such as moments.png, with an SVG
+        beside it (needs the extra: plots).
     method:
         The method whose episode it is. [default: the run's first]
     seed:
         Its seed. [default: the run's first]
     episode:
         The episode. [default: the last that is finished]
+    steps:
+        With a figure: the moments, such as 0,10,20. [default: the first, the middle and the last]
     """
-    if export.suffix.lower() not in (".html", ".htm"):
-        raise UserError(f"--export takes the name of a web page, such as replay.html; got {export}")
+    ending = export.suffix.lower()
+    if ending not in (".html", ".htm", ".png"):
+        raise UserError(
+            f"--export takes the name of a web page, such as replay.html, or of a figure, moments.png; got {export}"
+        )
     if not export.parent.is_dir():
         raise UserError(f"{export.parent} is no folder: make it, or choose another place for {export.name}")
     if export.is_dir():
         raise UserError(f"{export} is a folder: expected the name of a file, such as {export / 'replay.html'}")
     from teamworld.viewer import replay_page
 
-    made = replay_page.view(folder, method, seed, episode)
-    made.save(export)
-    chosen = made.episode
+    if ending == ".png":
+        chosen = replay_page.draw_moments(folder, export, _read_steps(steps), method, seed, episode)
+    elif steps is not None:
+        raise UserError("--steps is for a figure, such as --export moments.png: a page has all steps")
+    else:
+        made = replay_page.view(folder, method, seed, episode)
+        made.save(export)
+        chosen = made.episode
     size = f"{export.stat().st_size / 1000:.0f} kB"
     print(
         printable(
@@ -379,3 +399,11 @@ def view(folder: Path, *, export: Path, method: str | None = None, seed: Int = N
         )
     )
     return 0
+
+
+def _read_steps(steps: list[str] | None) -> list[int] | None:
+    """Return numbers of steps that were given one by one or with commas."""
+    names = None if steps is None else split_names(steps)
+    if names is not None and not all(re.fullmatch("[0-9]{1,9}", name, re.ASCII) for name in names):
+        raise UserError(f"--steps takes numbers of steps, such as 0,10,20; got {', '.join(names)}")
+    return None if names is None else [int(name) for name in names]

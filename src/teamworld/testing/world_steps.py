@@ -13,6 +13,7 @@ from teamworld.planning.goals import workable_goals
 from teamworld.planning.simulate import dry_run
 from teamworld.testing.random_walk import AfterStep, BeforeStep, is_plain_json
 from teamworld.testing.report import checks_by_name, is_refused
+from teamworld.worlds.base.picture import find_fault
 from teamworld.worlds.contract import WAIT, BeliefRules, talk
 
 BeforeStepCheck: TypeAlias = Callable[[BeforeStep], Iterator[str]]
@@ -236,12 +237,15 @@ def text(moment: BeforeStep) -> Iterator[str]:
 
 
 def snapshot(moment: BeforeStep) -> Iterator[str]:
-    """The snapshot is plain JSON data, and taking it changes nothing."""
+    """The snapshot is plain JSON data that its drawer can draw, and taking it changes nothing."""
     shown = dict(moment.world.snapshot())
     if not is_plain_json(shown):
         yield "the snapshot is not plain JSON data (tuples and number keys do not come back as they were)"
     if shown != dict(moment.world.snapshot()):
         yield "two snapshots of one moment differ"
+    spec = moment.world.spec
+    if "drawer" in spec.static and (fault := find_fault(spec.static, [shown], len(spec.agents))):
+        yield f"what it declares for its drawing cannot be drawn: {fault}"
 
 
 def in_range(moment: BeforeStep) -> Iterator[str]:

@@ -26,7 +26,7 @@ def page(replay: Replay) -> str:
     those in it, by their hash. A world without a drawer gets everything but the picture.
     """
     static = files("teamworld.viewer") / "static"
-    drawer = str(replay.static.get("drawer", replay.world))
+    drawer = "" if replay.undrawn else str(replay.static.get("drawer", replay.world))
     drawers = sorted((static / "worlds").iterdir(), key=lambda file: file.name)
     parts = [static / name for name in _SCRIPTS]
     parts += [file for file in drawers if file.name.split(".")[0] == drawer]  # WORLD.js, and WORLD.PART.js

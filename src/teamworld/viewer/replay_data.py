@@ -47,6 +47,7 @@ from teamworld.viewer.replay_types import (
     SentMessage,
     StepRecord,
 )
+from teamworld.worlds.base.picture import find_fault
 from teamworld.worlds.registry import style
 
 #: What an agent without an order does, in every world; in a row it is one span.
@@ -264,6 +265,9 @@ class _Reader:
         looks = dict(style(start.world))
         order = {agent: place for place, agent in enumerate(self._actors)}
         ticks = [frame.tick for frame in self._frames]
+        undrawn, states = "", [frame.state for frame in self._frames]
+        if "drawer" in start.static:
+            undrawn = find_fault(start.static, states, len(start.team))
         return Replay(
             format=FORMAT,
             world=start.world,
@@ -291,8 +295,9 @@ class _Reader:
             joints=self._joints,
             failures=[_failure(tag) for tag in sorted(failures, key=lambda tag: tag.first)],
             labels={tag.label: LABELS[tag.label].rule for tag in failures if tag.label in LABELS},
-            frames=[frame.state for frame in self._frames],
+            frames=states,
             ticks=None if ticks == list(range(len(ticks))) else ticks,
+            undrawn=undrawn,
             style=looks,
             reward=self._reward if any(self._reward) else [],
             perceived=self._perceived if looks.get("facts") else [],

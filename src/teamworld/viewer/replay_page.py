@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -10,6 +11,7 @@ from teamworld.experiment.store.folder import RunFolder
 from teamworld.metrics.failures import tags
 from teamworld.plain_files import write_file
 from teamworld.record import read_log
+from teamworld.report import moments
 from teamworld.viewer.html_export import page
 from teamworld.viewer.replay_data import build
 from teamworld.viewer.selection import SelectedEpisode, select_episode
@@ -64,3 +66,29 @@ def view(
     chosen, world = select_episode(Path(folder), method, seed, episode), RunFolder(Path(folder)).experiment().world
     log = list(read_log(chosen.log, expected=chosen.digest))
     return ReplayPage(page(build(log, tags(log, finder(world)))), chosen, height)
+
+
+def draw_moments(
+    folder: Path | str,
+    path: Path | str,
+    steps: Sequence[int] | None = None,
+    method: str | None = None,
+    seed: int | None = None,
+    episode: int | None = None,
+) -> SelectedEpisode:
+    """Write a figure of moments of a finished episode as PNG, with an SVG beside it; return which episode it is of.
+
+    Args:
+        folder: Of the run.
+        path: The file to write, such as moments.png.
+        steps: Which moments, at most 6; the first, the middle and the last if None.
+        method: One of its methods; the first if None.
+        seed: One of its seeds; the first if None.
+        episode: The last finished one if None.
+
+    Raises:
+        UserError: The folder holds no such episode or moments, its log is damaged or altered, or matplotlib is missing.
+    """
+    chosen = select_episode(Path(folder), method, seed, episode)
+    moments.draw_moments(list(read_log(chosen.log, expected=chosen.digest)), Path(path).with_suffix(""), steps)
+    return chosen

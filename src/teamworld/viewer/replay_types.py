@@ -220,6 +220,8 @@ class Replay(_Row, kw_only=True):
     """One a step and one before the first, in the world's own form."""
     ticks: list[int] | None = None
     """Ticks before each frame; None where every step is one tick."""
+    undrawn: str = ""
+    """Why the drawing that the world declares in ``static`` cannot be made; its states are shown as tables then."""
     style: dict[str, Any] = {}
     """What the world's drawing reads beside its frames: colours, shapes, words."""
     reward: list[float] = []

@@ -235,7 +235,7 @@
   if (!tw.drawerOf(episode)) {
     tw.byId("stage").hidden = true;
     tw.byId("nodrawer").hidden = false;
-    tw.byId("nodrawer").prepend(`There is no drawing for the world ${episode.world}: this is what it records of the step, what has changed in bold.`);
+    tw.byId("nodrawer").prepend(`There is no drawing for the world ${episode.world}${episode.undrawn ? ` (${episode.undrawn})` : ""}: this is what it records of the step, what has changed in bold.`);
   }
   tw.episode = episode;
   tw.player = new Player(episode);

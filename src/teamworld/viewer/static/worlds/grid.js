@@ -56,9 +56,21 @@
     }
   }
 
-  function drawAgent(pen, cell, spot, agent, colour, moment, isChosen, kinds) {
+  /** Where agents are drawn, as [row, column, radius] in cells: those that share a cell stand in a ring, smaller. */
+  function spread(agents) {
+    const shared = (at) => agents.filter((agent) => agent[0] === at[0] && agent[1] === at[1]);
+    return agents.map((agent) => {
+      const [row, column] = agent;
+      const here = shared(agent);
+      if (here.length === 1) return [row + 0.5, column + 0.5, 0.32];
+      const angle = (2 * Math.PI * here.indexOf(agent)) / here.length;
+      return [row + 0.5 - 0.25 * Math.cos(angle), column + 0.5 + 0.25 * Math.sin(angle), here.length < 5 ? 0.17 : 0.1];
+    });
+  }
+
+  function drawAgent(pen, spot, agent, colour, moment, isChosen, kinds) {
     const [, , label, facing, held] = agent;
-    if (held) shape(pen, { ...kinds[held], shape: "square" }, spot.x, spot.y, cell);
+    if (held) shape(pen, { ...kinds[held], shape: "square" }, spot.x, spot.y, spot.radius / 0.32);
     pen.beginPath();
     pen.arc(spot.x, spot.y, spot.radius, 0, 2 * Math.PI);
     pen.fillStyle = colour;
@@ -69,11 +81,11 @@
     if (facing) {
       const [down, right] = FACING[facing];
       pen.beginPath();
-      pen.arc(spot.x + right * cell * 0.34, spot.y + down * cell * 0.34, cell * 0.1, 0, 2 * Math.PI);
+      pen.arc(spot.x + right * spot.radius * 1.06, spot.y + down * spot.radius * 1.06, spot.radius * 0.3, 0, 2 * Math.PI);
       pen.fillStyle = moment.theme.ink;
       pen.fill();
     }
-    write(pen, label, spot.x, spot.y, cell * 0.4, tw.inkOn(colour));
+    write(pen, label, spot.x, spot.y, spot.radius * 1.25, tw.inkOn(colour));
   }
 
   tw.drawers.grid = {
@@ -87,16 +99,16 @@
       drawThings(pen, map, ground, kinds);
       drawThings(pen, map, moment.frame.things, kinds);
       const part = ease(moment.share);
-      const agents = moment.frame.agents.map((from, place) => {
-        const to = moment.next.agents[place] ?? from;
-        const at = [0, 1].map((axis) => between(from[axis], to[axis], part) + 0.5);
-        return { x: map.left + at[1] * map.cell, y: map.top + at[0] * map.cell, radius: Math.max(2, map.cell * 0.32) };
+      const ends = spread(moment.next.agents);
+      const agents = spread(moment.frame.agents).map((from, place) => {
+        const [row, column, radius] = from.map((value, axis) => between(value, ends[place][axis], part));
+        return { x: map.left + column * map.cell, y: map.top + row * map.cell, radius: Math.max(2, map.cell * radius) };
       });
       agents.forEach((spot, place) => {
         const member = moment.team[place];
         if (member.gone) return;
         const colour = member.aim ? episode.colour(member.aim) : moment.theme.idle;
-        drawAgent(pen, map.cell, spot, moment.frame.agents[place], colour, moment, place === moment.chosen, kinds);
+        drawAgent(pen, spot, moment.frame.agents[place], colour, moment, place === moment.chosen, kinds);
       });
       return { agents };
     },

@@ -261,3 +261,12 @@ def test_values_of_a_grid_that_cannot_be_are_one_line(tmp_path: Path, capsys: py
         file.write_text(text)
         assert command(["run", str(file), "--out", out]) == 2
         assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("episodes", ["2.0", "'2'"])
+def test_a_number_of_episodes_in_another_form_goes_on(episodes: str, tmp_path: Path) -> None:
+    file, out = tmp_path / "e.yaml", str(tmp_path / "grid")
+    fields = "world: cube\nmethods: [random]\nmax_steps: 3\ngrid: {level: [n1, n2]}"
+    file.write_text(f"{fields}\nepisodes: {episodes}\n")
+    for arguments in (["run", str(file), "--out", out], ["run", str(file), "--out", out], ["status", out]):
+        assert command(arguments) == 0

@@ -376,7 +376,7 @@ def test_no_file_is_deleted_that_a_forged_rollback_file_names(path: Path, tmp_pa
     ("change", "said"),
     [
         ("DROP TABLE numbers", "its table numbers is missing"),
-        ("DROP TABLE numbers; CREATE VIEW numbers AS SELECT 1 AS number, '' AS text", "numbers is not as it was made"),
+        ("DROP TABLE numbers; CREATE VIEW numbers AS SELECT 1 AS number, '' AS text", "its table numbers is missing"),
         (
             "CREATE VIEW endless AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x FROM n) SELECT x FROM n",
             "a view",
@@ -403,3 +403,29 @@ def test_tables_that_are_made_when_needed_are_ours(path: Path) -> None:
     with pytest.raises(UserError, match="a table 'later'"):
         Database(path, FORM)
     Database(path, FORM._replace(optional=later)).close()
+
+
+def test_a_trigger_with_the_name_of_a_table_is_seen(path: Path) -> None:
+    ours(path, 1)
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.executescript("CREATE TRIGGER t AFTER INSERT ON numbers BEGIN DELETE FROM numbers; END;")
+        db.execute("PRAGMA writable_schema = ON")
+        db.execute(
+            "UPDATE sqlite_schema SET name = 'numbers', sql = replace(sql, 'TRIGGER t', 'TRIGGER numbers')"
+            " WHERE name = 't'"
+        )
+    with pytest.raises(UserError, match="a trigger 'numbers'"):
+        Database(path, FORM)
+
+
+def test_a_list_of_tables_without_end_ends(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ours(path, 1)
+    monkeypatch.setattr("teamworld.record.database._SCHEMA_SECONDS", -1.0)
+    monkeypatch.setattr(
+        "teamworld.record.database._read_schema",
+        lambda db: db.execute(
+            "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x FROM n) SELECT count(*) FROM n"
+        ).fetchall(),
+    )
+    with pytest.raises(UserError, match="the list of its tables has no end"):
+        Database(path, FORM)

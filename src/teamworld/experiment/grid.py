@@ -39,7 +39,6 @@ _FILES: Mapping[FolderKind, str] = {"grid": "grid.yaml", "comparison": "comparis
 _KINDS: Mapping[str, tuple[type, str]] = {
     "methods": (list, "a list"),
     "seeds": (list, "a list"),
-    "episodes": (int, "a number"),
     "options": (dict, "a mapping"),
     GRID: (dict, "a mapping"),
 }
@@ -169,7 +168,7 @@ def grown(folder: Path, data: Mapping[str, Any], kind: FolderKind = "grid") -> d
         default = getattr(plain, name)
         merged[name] = list(join_values(held.get(name, default), data.get(name, default)))
     if "episodes" in merged:
-        merged["episodes"] = max(held.get("episodes", 1), data.get("episodes", 1))
+        merged["episodes"] = max(_count_episodes(held), _count_episodes(data))
     before, after = held.get(GRID, {}), data.get(GRID, {})
     varies_alike = before.keys() == after.keys()
     if before and varies_alike:
@@ -188,6 +187,11 @@ def grown(folder: Path, data: Mapping[str, Any], kind: FolderKind = "grid") -> d
                 f"more methods, seeds, episodes and values of what varies alone; set {name} back, or use another --out"
             )
     return merged
+
+
+def _count_episodes(data: Mapping[str, Any]) -> int:
+    """Return how many episodes an experiment's data asks for, in whatever form the number is written."""
+    return build({"episodes": data.get("episodes", 1)}, imports=False).episodes
 
 
 def claim(folder: Path, data: Mapping[str, Any], kind: FolderKind = "grid") -> None:
@@ -236,6 +240,7 @@ def _read_held(path: Path) -> dict[str, Any]:
     for name, (kind, words) in _KINDS.items():
         if name in held and type(held[name]) is not kind:
             raise UserError(f"{path} is damaged: expected {words} as its {name}, got {brief(held[name])}")
+    _count_episodes(held)  # says what is wrong with it
     return held
 
 

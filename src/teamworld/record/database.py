@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -37,6 +38,8 @@ class Format(NamedTuple):
 
 
 _ROLLBACK_MAGIC = bytes.fromhex("d9d505f920a163d7")  # sqlite.org/fileformat2.html, section 3
+_SCHEMA_SECONDS = 2.0  # for reading what is in a file, which takes far less than one
+_MOST_OBJECTS = 1000
 _WAIT = 30.0  # seconds to wait for another process's transaction
 _RESUME = "then give the same command again; nothing that was stored is lost"
 
@@ -170,6 +173,8 @@ def _describe(error: sqlite3.DatabaseError, form: Format, readonly: bool) -> str
             return f"cannot be written ({error}): allow writing to it and to its folder, {_RESUME}"
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return f"is held by another process for more than {_WAIT:.0f} s: stop that one, {_RESUME}"
+        case sqlite3.SQLITE_INTERRUPT:
+            return _damaged("the list of its tables has no end", form)
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
             return _damaged(str(error), form)
         case sqlite3.SQLITE_IOERR:
@@ -217,30 +222,38 @@ def _check_rollback_file(path: Path) -> None:
 
 
 def _check_schema(db: sqlite3.Connection, path: Path, form: Format) -> None:
-    """Refuse a file that holds other tables, or something in their place that runs code when it is read."""
+    """Refuse a file that holds other tables, or something in their place that runs code when it is read.
+
+    Pages may be made to go in circles, so that the list of what is in the file has no end: reading it is bounded.
+    """
+    end = time.monotonic() + _SCHEMA_SECONDS
+    db.set_progress_handler(lambda: time.monotonic() > end, 10_000)
+    try:
+        objects = _read_schema(db)
+    finally:
+        db.set_progress_handler(None, 0)
     own, optional = _list_schema(form.schema), _list_schema(form.schema + form.optional)
-    objects = _read_schema(db)
-    for name, definition in own.items():
-        if name not in objects:
-            raise UserError(f"{path} {_damaged(f'its table {name} is missing', form)}")
-        if objects[name] != definition:
-            raise UserError(f"{path} {_damaged(f'its table {name} is not as it was made', form)}")
-    for name, definition in objects.items():
-        if optional.get(name) != definition:
-            raise UserError(f"{path} {_damaged(f'it holds a {definition[0]} {brief(name)}, not of teamworld', form)}")
+    for kind, name, sql in own:
+        if not any((kind, name) == known[:2] for known in objects):
+            raise UserError(f"{path} {_damaged(f'its {kind} {name} is missing', form)}")
+        if (kind, name, sql) not in objects:
+            raise UserError(f"{path} {_damaged(f'its {kind} {name} is not as it was made', form)}")
+    for place, known in enumerate(objects):
+        if known not in optional or known in objects[:place]:
+            raise UserError(f"{path} {_damaged(f'it holds a {known[0]} {brief(known[1])}, not of teamworld', form)}")
 
 
 @lru_cache(maxsize=8)
-def _list_schema(schema: str) -> dict[str, tuple[str, str]]:
+def _list_schema(schema: str) -> list[tuple[str, str, str]]:
     with closing(sqlite3.connect(":memory:")) as db:
         db.executescript(schema)
         return _read_schema(db)
 
 
-def _read_schema(db: sqlite3.Connection) -> dict[str, tuple[str, str]]:
-    """Return the type and the SQL of what is in a database by its name; indexes that come with a table are left out."""
-    rows = db.execute("SELECT name, type, sql FROM sqlite_schema WHERE type <> 'index' OR sql IS NOT NULL").fetchall()
-    return {str(name): (str(kind), " ".join(str(sql).split())) for name, kind, sql in rows}
+def _read_schema(db: sqlite3.Connection) -> list[tuple[str, str, str]]:
+    """Return type, name and SQL of what is in a database; indexes that come with a table are left out."""
+    rows = db.execute("SELECT type, name, sql FROM sqlite_schema WHERE type <> 'index' OR sql IS NOT NULL")
+    return [(str(kind), str(name), " ".join(str(sql).split())) for kind, name, sql in rows.fetchmany(_MOST_OBJECTS)]
 
 
 def _read_uri(path: Path) -> str:

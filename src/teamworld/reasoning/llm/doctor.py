@@ -21,6 +21,8 @@ from teamworld.reasoning.llm.contract import FORMS, Client, Completion, Fault, F
 from teamworld.reasoning.llm.keys import Key, Secret, scrub
 from teamworld.reasoning.llm.model_names import Endpoint, parse_endpoint
 
+#: Bytes of a list of models: some servers describe hundreds.
+_LONGEST_LIST = 16 * 2**20
 #: Where the common servers listen by default.
 PORTS = "vLLM 8000, SGLang 30000, Ollama 11434, llama.cpp 8080, LM Studio 1234"
 #: A model that reasons needs room before it answers.
@@ -141,7 +143,10 @@ async def _list_models(endpoint: Endpoint, secret: Secret | None, connect: float
     url = endpoint.base + path.get(endpoint.provider, "/models")
     library = providers.import_provider_client()
     try:
-        async with asyncio.timeout(connect + read), library.http(endpoint, secret, connect, read) as web:
+        async with (
+            asyncio.timeout(connect + read),
+            library.http(endpoint, secret, connect, read, most=_LONGEST_LIST) as web,
+        ):
             response = await web.get(url, headers={"anthropic-version": "2023-06-01"})
             status, body = response.status_code, response.content
     except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError) as error:

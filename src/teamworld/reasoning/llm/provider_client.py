@@ -85,10 +85,11 @@ def http(
     connect: float,
     read: float,
     verify: ssl.SSLContext | bool = True,
+    most: int = MOST_BYTES,
 ) -> httpx2.AsyncClient:
     """Return a HTTP client that sends the key and nothing of the environment, follows no redirect and retries nothing.
 
-    Proxies of the environment are used, except for this machine.
+    Proxies of the environment are used, except for this machine. A response has ``most`` bytes.
     """
     # A header of the environment may only go to the provider whose own tools it is meant for.
     own = endpoint.base == HOSTED.get(endpoint.provider)
@@ -104,7 +105,7 @@ def http(
 
     async def bound(response: httpx2.Response) -> None:
         response.encoding = "utf-8"  # as JSON is; some of the encodings that a server may name take minutes to decode
-        response.stream = body = await _read_bounded(response)
+        response.stream = body = await _read_bounded(response, most)
         _bodies.get([]).append(b"".join(body))
 
     return httpx2.AsyncClient(
@@ -117,7 +118,7 @@ def http(
     )
 
 
-async def _read_bounded(response: httpx2.Response) -> httpx2.ByteStream:
+async def _read_bounded(response: httpx2.Response, most: int) -> httpx2.ByteStream:
     """Return the body of a response, decompressed; what is too long, or compressed otherwise, raises."""
     encoding = response.headers.pop("content-encoding", "identity").strip().lower()
     stream = cast("AsyncIterable[bytes]", response.stream)
@@ -130,9 +131,9 @@ async def _read_bounded(response: httpx2.Response) -> httpx2.ByteStream:
             raise httpx2.DecodingError(f"a response in an encoding that was not asked for: {encoding[:40]}")
         async for piece in stream:
             taken += len(piece)
-            body += piece if unpacker is None else unpacker.decompress(piece, MOST_BYTES + 1 - len(body))
-            if taken > MOST_BYTES or len(body) > MOST_BYTES:
-                raise httpx2.DecodingError(f"a response of more than {MOST_BYTES // 2**20} MB")
+            body += piece if unpacker is None else unpacker.decompress(piece, most + 1 - len(body))
+            if taken > most or len(body) > most:
+                raise httpx2.DecodingError(f"a response of more than {most // 2**20} MB")
         if unpacker is not None and taken and not unpacker.eof:
             raise httpx2.DecodingError("a compressed response that ends too early")
     except zlib.error as error:

@@ -159,7 +159,7 @@ def replied(listing: bytes, wait: float = 0.0, environ: dict[str, str] | None = 
         await asyncio.sleep(wait)
         return httpx.Response(200, content=listing)
 
-    def web(*_: object) -> Any:  # noqa: ANN401
+    def web(*_: object, **bounds: int) -> Any:  # noqa: ANN401
         return httpx.AsyncClient(transport=httpx.MockTransport(reply))
 
     with mock.patch.object(library, "http", web):

@@ -53,6 +53,19 @@ def own_words(text: str, longest: int = LONGEST) -> str:
     return "\n".join(f"> {line}" for line in lines if line)
 
 
+def plain_characters(text: str) -> list[str]:
+    """Return what a quotation shows of each character of a text, terminal commands left out; "" where it shows nothing.
+
+    Put together it is what a quotation shows of the text, but for characters that are shown as one with the one before.
+    """
+    shown = {char: _UNSEEN.sub("", unicodedata.normalize("NFKC", char)) for char in set(text)}
+    shown = {char: "".join(map(_shown, plain)) for char, plain in shown.items()}
+    hidden = bytearray(len(text))
+    for command in _TERMINAL.finditer(text):
+        hidden[command.start() : command.end()] = b"\1" * (command.end() - command.start())
+    return ["" if unseen else shown[char] for char, unseen in zip(text, hidden, strict=True)]
+
+
 def _plain(text: str) -> str:
     """Return a text without what is not shown, in plain characters."""
     text = _UNSEEN.sub("", unicodedata.normalize("NFKC", _TERMINAL.sub("", text)))

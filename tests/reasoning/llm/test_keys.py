@@ -18,6 +18,7 @@ from teamworld.errors import UserError
 from teamworld.reasoning.llm.keys import Secret, find_keys, mask, scrub
 from teamworld.reasoning.llm.lenient_json import ESCAPE, escaped_character
 from teamworld.reasoning.llm.model_names import parse_endpoint
+from teamworld.reasoning.untrusted_text import quoted
 
 KEY = "sk-Test0123456789abcdef"
 OPENAI, CLAUDE, GEMINI = parse_endpoint("openai:a"), parse_endpoint("anthropic:a"), parse_endpoint("google:a")
@@ -205,6 +206,10 @@ def test_a_short_key_does_not_garble_words() -> None:
     assert scrub("the x of axis x", [Secret("x")]) == "the *** of axis ***"
 
 
+def nest(text: str, depth: int) -> str:
+    return f'"{text}"' if depth == 0 else json.dumps({"a": nest(text, depth - 1)})
+
+
 def spell(key: str, shape: str) -> str:
     return "".join(shape.format(ord(char)) for char in key)
 
@@ -218,6 +223,15 @@ SPELLINGS: list[Callable[[str], str]] = [
     lambda key: f"{key[:5]}\\\n{key[5:]}",
     lambda key: "".join(f"\\{char}" if not char.isalnum() else char for char in key),
     lambda key: json.dumps(json.dumps({"a": json.dumps(key)})),
+    lambda key: nest(spell(key, "\\u{:04x}"), 5),
+]
+#: As a prompt would quote it: wide characters, nothing between them that is seen.
+QUOTED: list[Callable[[str], str]] = [
+    lambda key: "".join(chr(ord(char) + 0xFEE0) for char in key),
+    lambda key: "\u200b".join(key),
+    lambda key: "\u3164\u202e\x1b[31m".join(key),
+    lambda key: json.dumps("\u200b".join(key)),
+    lambda key: f"{key[:4]}\U000e0041{key[4:]}",
 ]
 
 
@@ -237,13 +251,27 @@ def test_a_key_is_hidden_however_it_is_spelled(
         text = ESCAPE.sub(escaped_character, text)
 
 
+@given(st.from_regex(r"[!#-;A-Z_a-z]{8,40}", fullmatch=True), st.sampled_from(QUOTED), st.text(max_size=10))
+def test_a_key_that_a_quotation_would_show_is_hidden(key: str, spelled: Callable[[str], str], before: str) -> None:
+    before = before.replace("\x1b", "").rstrip("\\")
+    text = scrub(f"{before} {spelled(key)} and more", [Secret(key)])
+    for _ in range(3):
+        assert key not in quoted(text, 10_000)
+        text = ESCAPE.sub(escaped_character, text)
+
+
+def test_only_the_key_is_hidden_of_a_text_that_shows_more() -> None:
+    wide = "".join(chr(ord(char) + 0xFEE0) for char in KEY)
+    assert mask(f"Größe\u200b {wide}\u200b: ok ✓ {KEY}.", KEY) == "Größe\u200b ***: ok ✓ ***."
+
+
 @given(st.text(alphabet='abxu05c\\"{}41 \n', max_size=60))
 def test_nothing_else_is_hidden(text: str) -> None:
     assert mask(text, KEY) == text
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("part", ["\\", "\\x41", "\\u005c", "\\\\u0041"])
+@pytest.mark.parametrize("part", ["\\", "\\x41", "\\u005c", "\\\\u0041", "\u200b", "ﷺ", "\x1b["])
 def test_no_text_takes_long_to_mask(part: str) -> None:
     text = part * (300_000 // len(part))
     assert mask(text, KEY) == text

@@ -26,6 +26,7 @@ from teamworld.errors import UserError
 from teamworld.plain_files import open_file
 from teamworld.reasoning.llm.lenient_json import ESCAPE, escaped_character
 from teamworld.reasoning.llm.model_names import FILES, Endpoint
+from teamworld.reasoning.untrusted_text import plain_characters
 
 #: Holds a key for whatever endpoint a run names.
 GENERIC = "TEAMWORLD_API_KEY"
@@ -137,17 +138,17 @@ def scrub(text: str, secrets: Iterable[Secret] = ()) -> str:
 
 
 def mask(text: str, value: str) -> str:
-    """Return text in which a key is hidden, also where backslashes spell its characters as they do in JSON.
+    """Return text in which a key is hidden, also where what reads the text later would spell its characters so.
 
-    Text within a text is found up to ``_LAYERS`` deep: JSON may hold JSON as a text.
+    That is JSON, which undoes backslashes (a text within a text, ``_LAYERS`` deep), and a prompt that quotes the text
+    (``untrusted_text``), where a wide character becomes a plain one and what nobody sees is gone.
     """
     spans: list[tuple[int, int]] = []
     read, places = text, array("I", range(len(text) + 1))  # where in the text each character that is read begins
     for _ in range(_LAYERS):
-        at = read.find(value)
-        while at >= 0:
-            spans.append((places[at], places[at + len(value)]))
-            at = read.find(value, at + len(value))
+        spans += _find_spans(value, read, places)
+        if not (read.isascii() and read.isprintable()):
+            spans += _find_spans(value, *_replace(read, places, plain_characters(read)))
         if "\\" not in read:
             break
         read, places = _unescape(read, places)
@@ -156,6 +157,26 @@ def mask(text: str, value: str) -> str:
         shown += [text[since:begin], HIDDEN] if begin >= since else []
         since = max(since, end)
     return "".join((*shown, text[since:]))
+
+
+def _find_spans(value: str, read: str, places: array[int]) -> list[tuple[int, int]]:
+    """Return where in the text a key begins and ends, wherever it is in what is read of the text."""
+    spans: list[tuple[int, int]] = []
+    at = read.find(value)
+    while at >= 0:
+        end = at + len(value)
+        spans.append((places[at], max(places[end], places[end - 1] + 1)))  # what is one character is hidden whole
+        at = read.find(value, end)
+    return spans
+
+
+def _replace(text: str, places: array[int], shown: list[str]) -> tuple[str, array[int]]:
+    """Return a text with other characters in place of each of its own, and their places."""
+    kept = array("I")
+    for place, chars in zip(places, shown, strict=False):  # the last place is the end of the text
+        kept.extend([place] * len(chars))
+    kept.append(places[-1])
+    return "".join(shown), kept
 
 
 def _unescape(text: str, places: array[int]) -> tuple[str, array[int]]:
@@ -172,8 +193,8 @@ def _unescape(text: str, places: array[int]) -> tuple[str, array[int]]:
     return "".join((*pieces, text[since:])), kept
 
 
-#: How often escapes are undone at most, one within another.
-_LAYERS = 6
+#: How many texts within texts are read at most: more than a reader of answers opens.
+_LAYERS = 18
 _KEYLIKE = [
     (re.compile(r"(?<=://)[^/?#\s@]*@"), f"{HIDDEN}@"),
     (re.compile(r"(?<=\w)\?[\w.%+-]+=[^\s'\"<>)]*"), f"?{HIDDEN}"),

@@ -20,6 +20,11 @@ from teamworld.reasoning.llm.model_names import parse_endpoint
 from teamworld.record.log import LogWriter, read_log
 from tests.cli.reading import READING
 
+#: A call in the results, but for why it ended, the tokens of its prompt and its price.
+CALL = (
+    "INSERT INTO calls (cell, episode, mind, purpose, number, attempt, model, digest, request, seconds, faults, cached,"
+    " finish, prompt_tokens, usd) VALUES ('c', 0, 'agent_1', 'plan', 0, 0, 'm', 'd', '{}', 1, '[]', 0"
+)
 ESCAPE = "\x1b[2J\x1b]0;owned\x07"
 
 
@@ -112,6 +117,30 @@ def test_no_terminal_obeys_what_a_folder_says(
     command(COMMANDS[name](folder, tmp_path))
     shown = capsys.readouterr()
     assert not any(char in shown.out + shown.err for char in ("\x1b", "\x07", "\x9b")), (shown.out, shown.err)
+
+
+@pytest.mark.parametrize("name", [name for name in READING if name != "memory"])
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("UPDATE episodes SET summary = json_set(summary, '$.headline[0][0]', 'charm')", "'charm', which is no metric"),
+        ("UPDATE episodes SET summary = json_set(summary, '$.reward', 1e308)", "reward"),
+        ("UPDATE episodes SET summary = json_set(summary, '$.steps', 9e18)", "steps"),
+        ("UPDATE episodes SET seconds = 9e999", "table episodes holds numbers that cannot be"),
+        (f"{CALL}, 'stop', 1, 9e999)", "table calls holds numbers that cannot be"),
+        (f"{CALL}, 'stop', 1, -9e999)", "table calls holds numbers that cannot be"),
+        (f"{CALL}, 'stop', -5, 1)", "table calls holds numbers that cannot be"),
+    ],
+)
+def test_numbers_and_measures_that_cannot_be_end_in_a_line(
+    name: str, change: str, said: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with contextlib.closing(sqlite3.connect(folder / "results.sqlite")) as db, db:
+        db.execute(change)
+    result = command(COMMANDS[name](folder, tmp_path))
+    err = capsys.readouterr().err
+    assert "Traceback" not in err
+    assert (result, said in err) == (2, True), err
 
 
 def test_a_host_that_only_the_folder_names_gets_nothing(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -14,13 +16,14 @@ from teamworld.experiment import reasoner_factory
 from teamworld.experiment.reasoner_factory import RunMonitor
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
-from teamworld.experiment.spec import ExperimentSpec, build
+from teamworld.experiment.spec import ExperimentSpec, RunCell, build
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.experiment.store.results import EpisodeRow
 from teamworld.reasoning.llm.gateway import Patience
 from teamworld.report import comparison_result
 from teamworld.report.tables import describe_errors
+from teamworld.viewer.selection import select_episode
 from tests.experiment.ledger import logs
 from tests.reasoning.llm.server import Peer
 
@@ -103,6 +106,18 @@ def test_a_comparison_leaves_out_what_one_of_a_pair_lacks_and_says_so(server: Pe
     first, second = ({(cell.seed, episode) for cell, episode in errors if cell.method == name} for name in METHODS)
     assert steps.left_out == len(first ^ second) > 0
     assert any(f"{steps.left_out} episode" in sentence for sentence in result.sentences)
+
+
+def test_what_is_shown_is_an_episode_that_came_to_its_end(server: Peer, tmp_path: Path) -> None:
+    server.set(faults={"error": 0.05}, lasting=True, seed=5)
+    played = experiment(server, methods=list(METHODS), episodes=1)
+    run(played, tmp_path, running=ALL)
+    cell = RunFolder(tmp_path).errors(played)[0][0]
+    with contextlib.closing(sqlite3.connect(tmp_path / "results.sqlite")) as db, db:
+        db.execute("DELETE FROM episodes WHERE method = ? AND seed < 9", (METHODS[0],))
+    assert select_episode(tmp_path).cell == RunCell(METHODS[0], 9)
+    with pytest.raises(UserError, match=r"some ended in an error: add --repeat-errors"):
+        select_episode(tmp_path, cell.method, cell.seed)
 
 
 def test_what_a_repeated_call_took_before_stays_charged(server: Peer, tmp_path: Path) -> None:

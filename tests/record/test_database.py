@@ -405,6 +405,25 @@ def test_tables_that_are_made_when_needed_are_ours(path: Path) -> None:
     Database(path, FORM._replace(optional=later)).close()
 
 
+def test_rows_that_cannot_be_are_refused(path: Path) -> None:
+    ours(path, 1)
+    form = FORM._replace(impossible={"numbers": "NOT number BETWEEN 0 AND 5", "later": "TRUE"})
+    Database(path, form).close()
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE numbers SET number = 6")
+    for readonly in (False, True):
+        with pytest.raises(UserError, match="a row of its table numbers holds numbers that cannot be"):
+            Database(path, form, readonly=readonly)
+
+
+def test_a_file_of_holes_is_refused_before_memory_is_taken_for_it(path: Path) -> None:
+    ours(path, 1)
+    with path.open("r+b") as file:
+        file.truncate(2**41)
+    with pytest.raises(UserError, match="it has 2048 GB, more than a"):
+        Database(path, FORM, readonly=True)
+
+
 def test_a_trigger_with_the_name_of_a_table_is_seen(path: Path) -> None:
     ours(path, 1)
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:

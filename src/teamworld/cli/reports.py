@@ -365,9 +365,9 @@ def view(
         The file to write: a page such as replay.html, or a figure of some moments such as moments.png, with an SVG
         beside it (needs the extra: plots).
     method:
-        The method whose episode it is. [default: the run's first]
+        The method whose episode it is. [default: the first with a finished episode]
     seed:
-        Its seed. [default: the run's first]
+        Its seed. [default: the first with a finished episode]
     episode:
         The episode. [default: the last that is finished]
     steps:

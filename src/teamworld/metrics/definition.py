@@ -15,9 +15,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, partial
 from importlib.resources import files
 from math import fsum
-from typing import Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Annotated, Literal, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
+from msgspec import Meta
 
 from teamworld.metrics.event_table import EventTable, primitive
 
@@ -29,14 +30,19 @@ Pooling: TypeAlias = Literal["micro", "macro"]
 Basis: TypeAlias = Literal["log", "runs"]
 
 
+#: Numbers that can be summed without end; what is read from a file holds no others.
+Number: TypeAlias = Annotated[float, Meta(ge=-(2.0**53), le=2.0**53)]
+Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**53)]
+
+
 class Value(NamedTuple):
     """A number with what it was made from."""
 
-    value: float | None
+    value: Number | None
     """None where there was nothing to measure."""
-    num: float | None
+    num: Number | None
     """Numerator of a share or a mean; of a count, the count; None where it is neither, such as a median."""
-    den: float | None
+    den: Number | None
     """Denominator; of a median or the like, over how many it was taken; of a count, None."""
 
 

@@ -13,7 +13,7 @@ import msgspec
 
 from teamworld.metrics.all_metrics import HeadlineValue, measure_headline
 from teamworld.metrics.coordination import joint_success, plan_shares
-from teamworld.metrics.definition import Value
+from teamworld.metrics.definition import Count, Number, Value
 from teamworld.metrics.event_table import EventTable
 from teamworld.metrics.log_reader import tabulate
 from teamworld.metrics.outcome import anytime_completion, completion
@@ -23,8 +23,8 @@ from teamworld.record import Event, MessageSent, PlanStart, QuestionAsked
 class Rate(NamedTuple):
     """A share with what it is a share of."""
 
-    num: int
-    den: int
+    num: Count
+    den: Count
 
     @property
     def value(self) -> float | None:
@@ -35,29 +35,29 @@ class Rate(NamedTuple):
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """Headline numbers of one episode."""
 
-    completion: float | None
+    completion: Number | None
     """Weight of the goals done over the weight of all goals; None without goals, as are the next and ``anytime``."""
     success: bool | None
     """All goals done."""
-    steps: int
+    steps: Count
     """Steps of the world executed."""
-    anytime: float | None
+    anytime: Number | None
     """Completion after each tick, averaged over the horizon, holding the last value after an early end."""
-    reward: float
+    reward: Number
     """The world's own score: its changes (key ``reward`` of the step's score) summed."""
-    done: dict[str, int | None]
+    done: dict[str, Count | None]
     """By goal, the tick after which it was done; None if it was not."""
     plans: Rate
     """Plans ended with success, of all plans."""
     attempts: Rate
     """Joint acts with a quorum of two or more that succeeded, of all such acts."""
-    messages: int
+    messages: Count
     """Messages sent."""
-    questions: int
+    questions: Count
     """Questions asked of reasoners."""
-    re_asked: int
+    re_asked: Count
     """Answers that could not be used and were asked again."""
-    fallbacks: int
+    fallbacks: Count
     """Questions that ended in their fallback."""
     reason: str
     """Why the episode ended."""

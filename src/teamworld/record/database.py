@@ -6,10 +6,11 @@ import os
 import sqlite3
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple, Self
 
 import msgspec
@@ -33,6 +34,8 @@ class Format(NamedTuple):
     """SQL that makes an empty one."""
     optional: str = ""
     """SQL of the tables that are made when they are needed."""
+    impossible: Mapping[str, str] = MappingProxyType({})
+    """By table, a condition in SQL of rows that nothing writes; a file with one is damaged."""
     synchronous: str = "NORMAL"
     """PRAGMA synchronous: FULL where a commit must survive a power cut."""
 
@@ -40,6 +43,7 @@ class Format(NamedTuple):
 _ROLLBACK_MAGIC = bytes.fromhex("d9d505f920a163d7")  # sqlite.org/fileformat2.html, section 3
 _SCHEMA_SECONDS = 2.0  # for reading what is in a file, which takes far less than one
 _MOST_OBJECTS = 1000
+_MOST_BYTES = 2**37
 _WAIT = 30.0  # seconds to wait for another process's transaction
 _RESUME = "then give the same command again; nothing that was stored is lost"
 
@@ -86,6 +90,7 @@ class Database:
                 (result,) = self._db.execute("PRAGMA quick_check(1)").fetchone()
                 if result != "ok":
                     raise UserError(f"{path} {_damaged(result, form)}")
+                _check_rows(self._db, path, form)
                 self._db.execute("PRAGMA query_only = OFF")
                 if not readonly:
                     self._db.execute(f"PRAGMA synchronous = {form.synchronous}")
@@ -190,6 +195,7 @@ def _check_header(path: Path, form: Format) -> None:
     """Refuse what is not of this kind and version; reads 100 bytes and touches nothing."""
     with open_file(path) as file:
         header = file.read(100)
+        size = file.seek(0, os.SEEK_END)
     if not header.startswith(b"SQLite format 3\x00"):
         raise UserError(f"{path} is not a {form.what}: expected a {form.name} of teamworld; name another file")
     # Offsets of the fields: sqlite.org/fileformat2.html, section 1.3.
@@ -202,6 +208,8 @@ def _check_header(path: Path, form: Format) -> None:
             f"{path} was written by {age} teamworld ({form.what} format {version}, this one reads {form.version}): "
             f"{advice}"
         )
+    if size > _MOST_BYTES:  # checking it takes memory by its pages, whether they hold anything or not
+        raise UserError(f"{path} {_damaged(f'it has {size // 2**30} GB, more than a {form.what} may', form)}")
 
 
 def _check_rollback_file(path: Path) -> None:
@@ -241,6 +249,14 @@ def _check_schema(db: sqlite3.Connection, path: Path, form: Format) -> None:
     for place, known in enumerate(objects):
         if known not in optional or known in objects[:place]:
             raise UserError(f"{path} {_damaged(f'it holds a {known[0]} {brief(known[1])}, not of teamworld', form)}")
+
+
+def _check_rows(db: sqlite3.Connection, path: Path, form: Format) -> None:
+    """Refuse a file with rows that nothing writes."""
+    present = {name for kind, name, _ in _read_schema(db) if kind == "table"}
+    for table, condition in form.impossible.items():
+        if table in present and db.execute(f"SELECT 1 FROM {table} WHERE {condition} LIMIT 1").fetchone():
+            raise UserError(f"{path} {_damaged(f'a row of its table {table} holds numbers that cannot be', form)}")
 
 
 @lru_cache(maxsize=8)

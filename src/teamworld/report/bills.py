@@ -35,7 +35,7 @@ def of_run(folder: RunFolder, prices: Prices | None = None) -> Iterator[Table]:
     caption = _caption(made, rows, folder.price_tables(), prices)
     if lost:
         tokens = sum(expense.tokens for _, expense in lost)
-        caption += f"; besides, {len(lost)} tries of calls that the run stopped in took about {tokens:,} tokens"
+        caption += f"; besides, {len(lost)} tries of calls that did not come to their end took about {tokens:,} tokens"
     caption = "; ".join(filter(None, (caption, talk(experiment))))
     methods = {cell.name: cell.method for cell in experiment.cells()}
     keys: dict[str, Callable[[CallRow], str]] = {

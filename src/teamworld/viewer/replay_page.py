@@ -55,8 +55,8 @@ def view(
 
     Args:
         folder: Of the run.
-        method: One of its methods; the first if None.
-        seed: One of its seeds; the first if None.
+        method: One of its methods; the first with a finished episode if None.
+        seed: One of its seeds; the first with a finished episode if None.
         episode: The last finished one if None.
         height: Of the frame in a notebook, in pixels.
 
@@ -82,8 +82,8 @@ def draw_moments(
         folder: Of the run.
         path: The file to write, such as moments.png.
         steps: Which moments, at most 6; the first, the middle and the last if None.
-        method: One of its methods; the first if None.
-        seed: One of its seeds; the first if None.
+        method: One of its methods; the first with a finished episode if None.
+        seed: One of its seeds; the first with a finished episode if None.
         episode: The last finished one if None.
 
     Raises:

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from teamworld.errors import UserError, suggest
 from teamworld.experiment.spec import RunCell
 from teamworld.experiment.store.folder import RunFolder
-from teamworld.experiment.store.results import Results
 
 
 class SelectedEpisode(NamedTuple):
@@ -29,8 +28,8 @@ def select_episode(
 
     Args:
         path: The run's folder.
-        method: One of its methods; the first if None.
-        seed: One of its seeds; the first if None.
+        method: One of its methods; the first with a finished episode if None.
+        seed: One of its seeds; the first with a finished episode if None.
         episode: The last finished one if None.
 
     Raises:
@@ -42,15 +41,17 @@ def select_episode(
         raise UserError(f"{path} has no method '{method}'{suggest(method, list(experiment.methods))}")
     if seed is not None and seed not in experiment.seeds:
         raise UserError(f"{path} has no seed {seed}; it has: {_listed(experiment.seeds)}")
-    cell = RunCell(method or experiment.methods[0], experiment.seeds[0] if seed is None else seed)
-    digests: dict[int, str] = {}
-    if folder.results_file.exists():
-        with Results(folder.results_file, readonly=True) as results:
-            digests = {row.episode: row.digest for row in results.rows(cell)}
+    cells = [cell for cell in experiment.cells() if method in (None, cell.method) and seed in (None, cell.seed)]
+    finished = folder.finished(experiment)
+    begun = [cell for cell, _ in finished if cell in cells]
+    cell = begun[0] if begun else cells[0]
+    digests = {row.episode: row.digest for place, row in finished if place == cell}
     episodes = list(digests)
     which = f"{cell.method} with seed {cell.seed}"
     if not episodes:
-        raise UserError(f"{path} has no finished episode of {which} yet: go on with teamworld resume {path}")
+        failed = any(place in cells for place, _ in folder.errors(experiment))
+        again = " (some ended in an error: add --repeat-errors)" if failed else ""
+        raise UserError(f"{path} has no finished episode of {which} yet: go on with teamworld resume {path}{again}")
     if episode is not None and episode not in episodes:
         raise UserError(f"{path} has finished episodes {_range(episodes)} of {which}, got {episode}")
     selected = episodes[-1] if episode is None else episode

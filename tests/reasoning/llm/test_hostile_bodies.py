@@ -10,6 +10,7 @@ import time
 import tracemalloc
 import zlib
 from collections.abc import Iterator
+from typing import cast
 
 import pytest
 
@@ -99,6 +100,20 @@ def test_a_count_that_cannot_be_zero_is_unknown(
     answer = ask(whole(json.dumps(ANSWER | {"usage": usage}).encode()))
     assert isinstance(answer, Completion), answer
     assert (answer.usage.prompt, answer.usage.output) == (prompt, output)
+
+
+@pytest.mark.parametrize(("count", "good"), [(20_000, True), (200_000, False)])
+def test_a_body_in_pieces_of_a_byte(count: int, good: bool) -> None:
+    body = GOOD.ljust(count)
+
+    def crumbs() -> Iterator[bytes]:
+        yield b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+        for begin in range(0, count, 1000):
+            yield b"".join(b"1\r\n%c\r\n" % byte for byte in body[begin : begin + 1000])
+        yield b"0\r\n\r\n"
+
+    answer = ask(crumbs())
+    assert isinstance(answer, Completion) if good else "in more than 65536 pieces" in cast("Fault", answer).text
 
 
 @pytest.mark.parametrize("kind", ["bomb", "endless"])

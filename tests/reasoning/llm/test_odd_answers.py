@@ -67,10 +67,10 @@ def completion(message: dict[str, Any], usage: object = None, finish: str = "sto
         (COUNTED | {"prompt_tokens": -5}, Usage(output=7)),
         (COUNTED | {"prompt_tokens": 5.5}, Usage(output=7)),
         (COUNTED | {"prompt_tokens": [5]}, Usage(output=7)),
-        (COUNTED | {"prompt_tokens": 2**63}, Usage(output=7)),
+        (COUNTED | {"prompt_tokens": 2**50 + 1}, Usage(output=7)),
         (COUNTED | {"prompt_tokens": 2**70}, Usage(output=7)),
         (COUNTED | {"prompt_tokens": 1e300}, Usage(output=7)),
-        (COUNTED | {"prompt_tokens": 2**63 - 1}, Usage(prompt=2**63 - 1, output=7)),
+        (COUNTED | {"prompt_tokens": 2**50}, Usage(prompt=2**50, output=7)),
         (COUNTED | {"prompt_tokens_details": "x", "completion_tokens_details": []}, Usage(prompt=5, output=7)),
         (COUNTED | {"prompt_tokens_details": {}, "completion_tokens_details": {}}, Usage(prompt=5, output=7)),
         (

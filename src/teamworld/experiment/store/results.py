@@ -9,6 +9,7 @@ import msgspec
 
 from teamworld.errors import UserError
 from teamworld.experiment.spec import RunCell
+from teamworld.metrics.definition import metrics
 from teamworld.metrics.summary import Summary
 from teamworld.record.database import Database, Format
 
@@ -53,6 +54,11 @@ CREATE TABLE lost_tries (
 ) STRICT;
 """
 
+_MOST = 2**53  # of seconds, dollars and tokens: sums of them are numbers
+_COUNTS = " AND ".join(
+    f"ifnull({kind}_tokens, 0) BETWEEN 0 AND {_MOST}" for kind in ("prompt", "cached", "written", "output", "reasoning")
+)
+
 FORM = Format(
     what="results file",
     name="results.sqlite",
@@ -72,6 +78,11 @@ CREATE TABLE episodes (
 """
     + _CALLS,
     optional=LOST,
+    impossible={
+        "episodes": f"NOT seconds BETWEEN 0 AND {_MOST}",
+        "calls": f"NOT (seconds BETWEEN 0 AND {_MOST} AND ifnull(usd, 0) BETWEEN 0 AND {_MOST} AND {_COUNTS})",
+        "lost_tries": f"NOT (prompt_tokens BETWEEN 0 AND {_MOST} AND output_tokens BETWEEN 0 AND {_MOST})",
+    },
     synchronous="FULL",
 )
 
@@ -138,9 +149,14 @@ class Results(Database):
         with self.reading() as db:
             rows = db.execute(f"SELECT {_COLUMNS} FROM episodes {where} ORDER BY cell, episode", values).fetchall()
         try:
-            return [
+            finished = [
                 EpisodeRow(name, episode, method, seed, msgspec.json.decode(summary, type=Summary), digest, seconds)
                 for name, episode, method, seed, summary, digest, seconds in rows
             ]
         except msgspec.DecodeError as error:
             raise UserError(f"{self.path} is damaged: {error}") from None
+        known = metrics()
+        for metric in (part.metric for row in finished for part in row.summary.headline):
+            if metric not in known:
+                raise UserError(f"{self.path} tells of '{metric}', which is no metric here: install what has it")
+        return finished

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Annotated, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
@@ -52,17 +52,21 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         return hashlib.blake2b(msgspec.json.encode(self, order="sorted"), digest_size=16).hexdigest()
 
 
+#: So that sums of them are numbers; what is read from a file holds no others.
+Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+
+
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens as the provider counted them; None where it did not."""
 
-    prompt: int | None = None
-    cached: int | None = None
+    prompt: Count | None = None
+    cached: Count | None = None
     """Of the prompt's, read from the provider's cache."""
-    written: int | None = None
+    written: Count | None = None
     """Of the prompt's, put into the provider's cache, which some charge extra for."""
-    output: int | None = None
+    output: Count | None = None
     """Reasoning included."""
-    reasoning: int | None = None
+    reasoning: Count | None = None
 
 
 class Completion(msgspec.Struct, frozen=True, kw_only=True):

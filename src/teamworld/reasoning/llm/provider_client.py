@@ -64,6 +64,8 @@ _PLACEHOLDER = "set-when-sent"
 #: Bytes of a response at most, before and after it is decompressed: more than any answer takes. What is parsed of it,
 #: and copied on the way, can take fifty times as many.
 MOST_BYTES = 2**20
+#: Pieces of a response at most: each takes time, however short it is.
+MOST_PIECES = 2**16
 _FINISHES = {"length": "length", "content_filter": "refused"}
 #: The bodies that came for the request that is under way: what a failed one says of its tokens is charged too.
 _bodies: ContextVar[list[bytes]] = ContextVar("_bodies")
@@ -75,8 +77,8 @@ _PROMPT_COUNTS = (
     *("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),
 )
 _OUTPUT_COUNTS = ("completion_tokens", "output_tokens", "candidatesTokenCount", "thoughtsTokenCount")
-#: A number of tokens, also where it is written as text; a record holds none above.
-_COUNT: TypeAdapter[int] = TypeAdapter(Annotated[int, Field(ge=0, lt=2**63)])
+#: A number of tokens, also where it is written as text; a record holds no sum of several above 2**53.
+_COUNT: TypeAdapter[int] = TypeAdapter(Annotated[int, Field(ge=0, le=2**50)])
 
 
 def http(
@@ -125,15 +127,18 @@ async def _read_bounded(response: httpx2.Response, most: int) -> httpx2.ByteStre
     # 32 + 15: gzip and zlib alike, told apart by their headers.
     unpacker = None if encoding in ("", "identity") else zlib.decompressobj(47)
     body = bytearray()
-    taken = 0
+    taken = pieces = 0
     try:
         if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
             raise httpx2.DecodingError(f"a response in an encoding that was not asked for: {encoding[:40]}")
         async for piece in stream:
             taken += len(piece)
             body += piece if unpacker is None else unpacker.decompress(piece, most + 1 - len(body))
+            pieces += 1
             if taken > most or len(body) > most:
                 raise httpx2.DecodingError(f"a response of more than {most // 2**20} MB")
+            if pieces > MOST_PIECES:
+                raise httpx2.DecodingError(f"a response in more than {MOST_PIECES} pieces")
         if unpacker is not None and taken and not unpacker.eof:
             raise httpx2.DecodingError("a compressed response that ends too early")
     except zlib.error as error:

@@ -1,10 +1,11 @@
 """How fast a house is: a look, a move, a way, environments with windows, episodes; and how often bodies get stuck.
 
 Run ``python benchmarks/transport.py``; ``--quick`` for a look. ``--data FOLDER`` plays the published episodes in place
-of houses of our own; ``--blocked`` then plays those of which the benchmark's repository keeps traces of two rule-based
-agents, and prints the share of their forward moves that were blocked beside what the traces allow. Times are CPU time
-of one thread. Bars: a look under 60 us, 20,000 agent-steps a second with windows, an episode of two planning agents
-under 0.4 s.
+of houses of our own. ``--blocked`` then plays those of which the benchmark's repository keeps traces of two rule-based
+agents, and prints the share of their forward moves that were blocked beside what the traces allow. ``--plans`` plays
+the one of which a log of plans of two language agents is kept, and prints how long plans of each kind took beside the
+log. Times are CPU time of one thread. Bars: a look under 60 us, 20,000 agent-steps a second with windows, an episode
+of two planning agents under 0.4 s.
 """
 
 from __future__ import annotations
@@ -14,13 +15,20 @@ import json
 import statistics
 import time
 from collections.abc import Callable, Iterable
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import numpy as np
 
+from teamworld.experiment.runner import run
+from teamworld.experiment.spec import build
 from teamworld.language import Action, AgentId
 from teamworld.methods.rhp.method import choose
 from teamworld.methods.rhp.options import RhpOptions
+from teamworld.record import Event, PlanEnd, PlanStart
+from teamworld.record.log import read_log
 from teamworld.seeding import generator
 from teamworld.worlds.transport import navigation, physics, sight
 from teamworld.worlds.transport import state as arrays
@@ -31,6 +39,11 @@ from teamworld.worlds.transport.world import TransportWorld, make
 
 #: Episodes with traces, and the shares of blocked forward moves that these allow (linear bounds of 2 x 2 agents).
 TRACES = {1: (0.65, 0.86), 11: (0.53, 0.83)}
+#: Kinds of plans in the log of plans, and what they are called here; messages have their price by a formula.
+PLANS = {
+    **{"go_to_room": "go", "explore_room": "explore", "transport": "deliver", "put_in": "put"},
+    **{"grasp_target": "fetch", "grasp_container": "fetch"},
+}
 LOOK, STEPS, EPISODE = 60e-6, 20_000, 0.4
 
 
@@ -191,6 +204,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a tenth of it")
     parser.add_argument("--data", help="the folder of the published sets")
     parser.add_argument("--blocked", action="store_true", help="only play the episodes with traces")
+    parser.add_argument("--plans", action="store_true", help="only play the episode with a log of plans")
     parser.add_argument("--seeds", type=int, default=5, help="seeds of these")
     parser.add_argument("--set", action="append", default=[], metavar="OPTION=VALUE", help="an option of the world")
     chosen = parser.parse_args()
@@ -199,6 +213,9 @@ def main() -> None:
         options["data"] = chosen.data
     if chosen.blocked:
         tell_blocked(options, chosen.seeds)
+        return
+    if chosen.plans:
+        tell_plans(options, chosen.seeds, Path(chosen.data))
         return
     count = 200 if chosen.quick else 2000
     level = "official-7" if chosen.data else "dev-3"
@@ -227,6 +244,48 @@ def tell_blocked(options: dict[str, object], seeds: int) -> None:
             f"episode {number}: {blocked / moves:.2f} of {moves / seeds / 2:.0f} forward moves an agent were blocked, "
             f"traces allow {low} to {high}; {statistics.median(walks) if walks else 0:.0f} frames a metre to the bed"
         )
+
+
+def tell_plans(options: dict[str, object], seeds: int, data: Path) -> None:
+    """Play the episode with a log of plans, with some noise, so that seeds differ; print the frames of each kind."""
+    kept = json.loads((data / "reference_runs.json").read_text())["plan_timeline"]
+    logged = [
+        (PLANS[plan["kind"]], plan["duration"])
+        for plan in chain(*kept["agents_timeline"].values())
+        if plan["kind"] in PLANS
+    ]
+    fields = {
+        "world": "transport",
+        "level": f"official-{kept['episode_index']}",
+        "methods": ["coela:tdwmat"],
+        "reasoner": "rules:noise=0.2",
+    }
+    experiment = build(fields | {"seeds": list(range(seeds)), "options": {"transport": options}})
+    with TemporaryDirectory() as folder:
+        run(experiment, Path(folder))
+        logs = [read_log(path) for path in sorted(Path(folder).glob("logs/*/*.zst"))]
+        ours = [plan for log in logs for plan in durations(log)]
+    print(f"episode {kept['episode_index']}, frames a plan: the log, ours over {seeds} seeds")
+    for kind in dict.fromkeys(PLANS.values()):
+        theirs, mine = ([frames for other, frames in plans if other == kind] for plans in (logged, ours))
+        low, high = min(theirs), max(theirs)
+        inside = sum(low <= frames <= high for frames in mine) / max(1, len(mine))
+        print(
+            f"{kind:8} {len(theirs):3} of {low} to {high}, median {statistics.median(theirs):.0f}; {len(mine):4} of "
+            f"{min(mine, default=0)} to {max(mine, default=0)}, median {statistics.median(mine or [0]):.0f}, "
+            f"{inside:.0%} inside"
+        )
+
+
+def durations(log: Iterable[Event]) -> Iterable[tuple[str, int]]:
+    """Yield the kind of each plan that came to an end, and its frames."""
+    begun: dict[tuple[str, int], tuple[str, int]] = {}
+    for event in log:
+        if isinstance(event, PlanStart):
+            begun[event.agent, event.plan] = event.text.partition("{")[2].partition("(")[0].strip(), event.tick
+        elif isinstance(event, PlanEnd) and event.status != "unfinished":
+            verb, since = begun[event.agent, event.plan]
+            yield verb, event.tick - since
 
 
 if __name__ == "__main__":

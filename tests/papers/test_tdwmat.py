@@ -56,7 +56,7 @@ def test_every_row_is_a_team_and_has_what_was_published_of_it() -> None:
         assert all(0 < rate <= 100 for rate, _ in row.published())
     assert list(ROWS["rhp-x2"].published()) == [(74.59, "planner"), (75, "planner, other paper")]
     assert list(ROWS["rhp-x2"].published("low")) == [(75.83, "planner")]
-    assert list(ROWS["coela_cwah-x2"].published_tokens()) == [(2224, "GPT-4o"), (3793, "Qwen3-32B")]
+    assert list(ROWS["coela_tdwmat-x2"].published_tokens()) == [(2224, "GPT-4o"), (3793, "Qwen3-32B")]
 
 
 def test_rows_are_chosen_by_method() -> None:
@@ -96,8 +96,8 @@ def test_every_claim_holds_and_breaks() -> None:
     good = {
         "rhp-x1": team("rhp-x1", [40, 50, 50, 55]),
         "rhp-x2": team("rhp-x2", [70, 75, 75, 80]),
-        "rhp+coela_cwah-x2": team("rhp+coela_cwah-x2", [80, 85, 86, 90]),
-        "coela_cwah-x2": team("coela_cwah-x2", [82, 86, 88, 90], 2000),
+        "rhp+coela_tdwmat-x2": team("rhp+coela_tdwmat-x2", [80, 85, 86, 90]),
+        "coela_tdwmat-x2": team("coela_tdwmat-x2", [82, 86, 88, 90], 2000),
         "capo-x2": team("capo-x2", [84, 88, 90, 92], 7000),
         "cobel-x2": team("cobel-x2", [88, 92, 94, 95], 1000),
     }

@@ -146,7 +146,7 @@ def test_where_everything_was_explored_the_oldest_sight_is_renewed() -> None:
         ("put(<apple>(11), <bowl>(14))", (), "nothing_to_put"),
         ("put(<bread>(13), <plate>(15))", ("Alice HOLD <bread>(13)", "Alice HOLD <plate>(15)"), ""),
         ("deliver()", (), "empty_hand"),
-        ("deliver()", ("Alice HOLD <bread>(13)",), "unseen"),
+        ("deliver()", ("Alice HOLD <bread>(13)",), ""),
         ("deliver()", ("Alice HOLD <bread>(13)", *BED_SEEN), ""),
         ("drop(<apple>(11))", (), "empty_hand"),
         ("drop(<bread>(13))", ("Alice HOLD <bread>(13)",), ""),

@@ -6,7 +6,9 @@ import pytest
 
 from teamworld.language import Action, Entity
 from teamworld.worlds.contract import WAIT, Outcome, talk
+from teamworld.worlds.transport.observe import BED
 from teamworld.worlds.transport.scene import Instance
+from teamworld.worlds.transport.sight import NEVER
 from teamworld.worlds.transport.skills import PULSE, SEARCH_STEPS, TURNS
 from teamworld.worlds.transport.state import NOTHING
 from teamworld.worlds.transport.world import TransportWorld
@@ -162,6 +164,33 @@ def test_what_is_gone_is_not_fetched() -> None:
     outcome = act(here, Action("fetch", (APPLE,)))
     assert (outcome.status, outcome.reason) == ("failed", "gone: apple_11 is not where it was")
     assert outcome.constraint == "spatial"
+
+
+def test_who_was_told_of_the_bed_looks_for_it_and_delivers() -> None:
+    here = there()
+    act(here, Action("fetch", (APPLE,)))
+    assert here.view("Alice").known.value(BED, "IN") is None
+    assert act(here, Action("deliver"), most=2000).status == "done"
+    assert here.truth().value(APPLE, "ON") == BED
+
+
+def test_a_bed_that_cannot_be_seen_is_looked_for_once_around() -> None:
+    here = there()
+    act(here, Action("fetch", (APPLE,)))
+    here._moment.knowledge.own["bed"][0] = NEVER
+    here._eyes = here._eyes._replace(thing_range=0.0)
+    outcome = act(here, Action("deliver"), most=2000)
+    assert (outcome.status, outcome.word, held(here)) == ("failed", "no_bed", [11, NOTHING])
+
+
+def test_who_grasps_where_nothing_lies_takes_the_thing_to_be_gone() -> None:
+    here = there(start=(2.0, 1.0, 0.0))
+    here._moment.state.items["x"][0] = 7.0  # away from there, while it is nearer than the picture begins
+    put_agent(here._moment, 0, 2.0, 2.5)
+    outcome = act(here, Action("fetch", (APPLE,)))
+    assert (outcome.status, outcome.reason) == ("failed", "gone: apple_11 is not where it was")
+    assert here.view("Alice").known.value(APPLE, "POSITION") is None
+    assert not here.view("Alice").check(Action("fetch", (APPLE,))).ok, "it would try again, a frame each"
 
 
 def test_what_another_has_taken_is_not_fetched() -> None:

@@ -24,8 +24,10 @@ LACKING: Final = 0.05
 CHAT: Final = 30
 #: Steps beyond its estimate after which an announced plan is over.
 SLACK: Final = 3
-#: Steps for which what failed, or changed nothing, is not tried again where nothing about it has changed.
+#: Steps for which what failed, or changed nothing, is not tried again where nothing about it has changed; and how many
+#: times as long as it took at least.
 VAIN: Final = 12
+VAIN_TIMES: Final = 4
 #: What worlds say of an action that another one took the place of: that is no failure.
 INTERRUPTED: Final = "interrupted"
 #: Steps that a teammate in sight loses on the way to what it announced from which on it is taken to do something else.
@@ -121,7 +123,7 @@ class AgentState:
             if (outcome.status == "failed" and outcome.word != INTERRUPTED) or (
                 idle and self._changes(outcome.action, view)
             ):
-                self.vain[outcome.action] = view.t + VAIN, state
+                self.vain[outcome.action] = view.t + max(VAIN, VAIN_TIMES * (view.t - outcome.start)), state
 
     def begin(self, action: Action, view: View) -> None:
         """Note what was known about an action when it began."""

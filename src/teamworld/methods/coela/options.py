@@ -81,6 +81,12 @@ _LATER = frozenset(
     {"propose", "thinking", "report", "opening", "messages_shown", "full_hands", "unread", "blind_delivery"}
 )
 
+#: The agent of the CoELA paper, whose two benchmarks differ in what it does with full hands.
+_ORIGINAL: dict[str, Any] = {
+    **{"listed": "plans", "thinking": "before", "report": True, "opening": True, "messages_shown": 3},
+    **{"propose": "always", "actions_kept": 10, "pause": True, "visibility": "simultaneous", "unread": "draw"},
+}
+
 VARIANTS: dict[str, Variant] = {
     "reference": Variant(
         "calls as in the benchmark's code: perception of all in every step, every action translated by a reasoner",
@@ -92,12 +98,11 @@ VARIANTS: dict[str, Variant] = {
     ),
     "cwah": Variant(
         "the original CoELA as in C-WAH: a report, lettered plans, thinking first, full hands deliver unasked",
-        {
-            **{"listed": "plans", "thinking": "before", "report": True, "opening": True, "messages_shown": 3},
-            **{"propose": "always"},
-            **{"actions_kept": 10, "pause": True, "visibility": "simultaneous"},
-            **{"full_hands": "deliver", "unread": "draw"},
-        },
+        _ORIGINAL | {"full_hands": "deliver"},
+    ),
+    "tdwmat": Variant(
+        "the original CoELA as in TDW-MAT: the same, but asked with full hands too, to put into containers or deliver",
+        _ORIGINAL,
     ),
     "silent": Variant("no messages: all decide alone", {"messages": False}),
     "simultaneous": Variant("agents decide at the same time and hear in the next step", {"visibility": "simultaneous"}),

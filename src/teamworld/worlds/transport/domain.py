@@ -117,7 +117,7 @@ class TransportDomain(StateDomain[Known]):
         yield from self._fetches(agent, state)
         yield from self._puts(agent, state)
         targets = self.wants.targets_of(agent, state)
-        if targets:
+        if targets and BED in state.room:  # seen, or told of: then it is looked for in the bedroom
             yield Action("deliver"), self.wants.goal_of(targets[0])
         yield from ((action, None) for action in self._looks(agent, state))
         yield WAIT, None
@@ -255,8 +255,7 @@ class TransportDomain(StateDomain[Known]):
         if verb == "put":
             return self._cannot_put(action, hands, state)
         if verb == "deliver":
-            unseen = f"unseen: {plain(BED)} has not been found"
-            return "empty_hand: you hold nothing" if not hands else "" if BED in state.room else unseen
+            return "" if hands else "empty_hand: you hold nothing"
         if verb == "drop" and first(action) not in hands:
             return f"empty_hand: {plain(first(action))} is not in your hands"
         return ""
@@ -319,9 +318,9 @@ class TransportDomain(StateDomain[Known]):
         )
 
     def _delivered(self, agent: AgentId, known: Known) -> Known:
-        there = replace(
-            known, at={**known.at, agent: known.room[BED]}, points={**known.points, agent: known.points[BED]}
-        )
+        room = known.room.get(BED, self.names.bedrooms[0])
+        point = self._point(BED, known) or known.rooms[room]
+        there = replace(known, at={**known.at, agent: room}, points={**known.points, agent: point})
         held = known.hands[agent]
         return replace(_laid(agent, held, there), delivered=known.delivered | set(known.load(agent)))
 
@@ -344,7 +343,9 @@ class TransportDomain(StateDomain[Known]):
         if verb == "drop":
             return DROP_FRAMES
         if verb == "deliver":
-            walk = walk_frames(self._metres(agent, BED, known) - BED_NEAR)
+            walk = walk_frames(
+                self._metres(agent, BED if BED in known.room else self.names.bedrooms[0], known) - BED_NEAR
+            )
             return max(1, walk + DROP_FRAMES * len(known.hands.get(agent, ())))
         if not isinstance(place, Entity) or verb not in ("go", "explore", "fetch"):
             return 1

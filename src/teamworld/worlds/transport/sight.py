@@ -343,6 +343,13 @@ def _notice(
         knowledge.own[agent].news += 1
 
 
+def forget(knowledge: TransportKnowledge, agent: int, item: int) -> None:
+    """Let an agent take an item, which it does not see, to be gone from where it was."""
+    known = knowledge.things[agent, item]
+    known["seen"], known["holder"], known["inside"], known["missed"] = NEVER, NOBODY, NOTHING, 0
+    knowledge.own[agent]["news"] += 1
+
+
 @part
 def _see_bed(
     ground: Ground, eyes: Eyes, state: TransportState, knowledge: TransportKnowledge, agent: int, frame: int

@@ -18,7 +18,7 @@ from teamworld.language import Action, ActionSchema, Entity, Measures, Param
 from teamworld.worlds.base.domain import COMMON_SCHEMAS
 from teamworld.worlds.base.executor import DONE, RUNNING, Result
 from teamworld.worlds.contract import WAIT
-from teamworld.worlds.transport import navigation
+from teamworld.worlds.transport import navigation, sight
 from teamworld.worlds.transport.navigation import Way
 from teamworld.worlds.transport.observe import BED, Known, Names
 from teamworld.worlds.transport.physics import BED_RANGE, GRASP_RANGE
@@ -67,8 +67,11 @@ EXPLANATIONS: Final[Mapping[str, str]] = {
     "spilled": "{thing} fell beside the container",
     "empty_hand": "{thing} is not in your hands",
     "hand_full": "no hand is free",
+    "no_bed": "the bed is not in sight from here",
     "too_far": "{thing} is more than 2 m away",
 }
+#: Why a grasp failed where the thing is not as it was seen.
+MOVED: Final = ("too_far", "contained", "held")
 
 
 def list_schemas(names: Names, known: Known) -> tuple[ActionSchema, ...]:
@@ -109,8 +112,8 @@ def list_schemas(names: Names, known: Known) -> tuple[ActionSchema, ...]:
             "You hold both, and the container has room.",
         ),
         ActionSchema(
-            "deliver", (), "Carry all that you hold to the bed and drop it there, first the left hand, then the right.",
-            "You hold something, and have seen the bed yourself: to find it later in the plan is not enough.",
+            "deliver", (), "Carry all that you hold to the bed and drop it there, first the left hand, then the right. "
+            "If you have not seen the bed you look for it in the bedroom first.", "You hold something.",
             Action("deliver"),
         ),
         ActionSchema("drop", (thing,), "Drop a thing half a metre ahead of you.", "You hold it."),
@@ -154,6 +157,8 @@ class TransportSkill:
     """The same, since the agent was elsewhere."""
     _anchor: tuple[float, float] = (math.inf, math.inf)
     _turned: int = 0
+    _looked: int = 0
+    """Turns that look for the bed."""
     _found: int = -1
     """Things of use that the agent knew of at its last step."""
     _place: tuple[float, float] | None = None
@@ -186,7 +191,12 @@ class TransportSkill:
         body = moment.state.agents[self.number]
         last, is_failed = int(body["last"]), body["status"] == FAILURE
         if last in (GRASP, PUT, DROP) and is_failed:
-            self.result = Result("failed", REASONS[int(body["reason"])])
+            reason = REASONS[int(body["reason"])]
+            if last == GRASP and reason in MOVED and not moment.knowledge.things[self.number, self._item()]["visible"]:
+                # Where it stands the floor is out of the picture, so nothing else would tell it, and it would try again.
+                sight.forget(moment.knowledge, self.number, self._item())
+                reason = "gone"
+            self.result = Result("failed", reason)
         elif last in (GRASP, PUT, STAY) or (last == DROP and self.action.verb == "drop"):
             self.result = DONE
         elif last == LEFT and self._turned == TURNS:
@@ -256,6 +266,8 @@ class TransportSkill:
         held = [item for item in hands if item != NOTHING]
         if not held:
             return DONE
+        if moment.knowledge.own["bed"][self.number] == NEVER:
+            return self._find_bed(moment)
         is_there = moment.state.agents[self.number]["room"] == bed.room
         walk = None
         if not self._turned:  # the first drop decides: a way that is then too far is not walked again
@@ -266,6 +278,16 @@ class TransportSkill:
             return walk
         self._turned = 1
         return self._let_go(moment, held[0])
+
+    def _find_bed(self, moment: Moment) -> Primitive | Result:
+        """Walk to the middle of the bedroom, or as far as it gets in it, and look around until the bed is in sight."""
+        room = self.names.room_numbers[self.names.bedrooms[0]]
+        if not self._looked:
+            walk = self._walk(moment, *self.names.instance.plan.rooms[room].box.center, MIDDLE_NEAR)
+            if walk is not None and (isinstance(walk, Primitive) or moment.state.agents[self.number]["room"] != room):
+                return walk
+        self._looked += 1
+        return Primitive(LEFT) if self._looked <= 2 * TURNS else Result("failed", "no_bed", "spatial")
 
     def _let_go(self, moment: Moment, item: int) -> Primitive | Result:
         hands = moment.state.hands[self.number].tolist()

@@ -349,18 +349,23 @@ def memory(folder: Path, *, method: str = "drwell", seed: Int = None, episode: I
 def view(
     folder: Path,
     *,
-    export: Path,
+    export: Path | None = None,
     method: str | None = None,
     seed: Int = None,
     episode: Int = None,
     steps: Names = None,
+    port: Int = None,
+    no_browser: Flag = False,
 ) -> int:
-    """Write an episode as one web page that plays it (no server, no network, it can be mailed), or as a figure.
+    """Open a page that lists the episodes of a run, a grid or a comparison and plays each; or write an episode as a file.
+
+    The page is for this machine only, and grows while the run goes on; ctrl-C ends it. With --export an episode is
+    written as one web page that plays it (no server, no network, it can be mailed), or as a figure.
 
     Parameters
     ----------
     folder:
-        Folder of the run.
+        Folder of the run, or of several.
     export:
         The file to write: a page such as replay.html, or a figure of some moments such as moments.png, with an SVG
         beside it (needs the extra: plots).
@@ -372,7 +377,48 @@ def view(
         The episode. [default: the last that is finished]
     steps:
         With a figure: the moments, such as 0,10,20. [default: the first, the middle and the last]
+    port:
+        Of the page. [default: any that is free]
+    no_browser:
+        Only print the address of the page.
     """
+    if export is None:
+        if steps is not None:
+            raise UserError("--steps is for a figure: add --export moments.png")
+        if episode is not None:
+            raise UserError("--episode is for a file: add --export replay.html")
+        chosen_ones = {"method": method, "seed": seed}
+        return _serve(folder, port or 0, chosen_ones, opens=not no_browser)
+    if port is not None or no_browser:
+        raise UserError("--port and --no-browser are for the page on this machine: leave out --export")
+    return _export(folder, export, method, seed, episode, steps)
+
+
+def _serve(folder: Path, port: int, chosen: dict[str, Any], *, opens: bool) -> int:
+    """Answer for the page of a folder until ctrl-C."""
+    import webbrowser
+    from urllib.parse import urlencode
+
+    from teamworld.viewer.server import ViewServer
+
+    with ViewServer(folder, port) as server:
+        wanted = urlencode({name: value for name, value in chosen.items() if value is not None})
+        address = f"{server.address}{'#' if wanted else ''}{wanted}"
+        print(printable(f"{folder}: {address}"))
+        print("For this machine only; ctrl-C ends it.", flush=True)
+        if opens:
+            webbrowser.open(address)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            print()
+    return 0
+
+
+def _export(
+    folder: Path, export: Path, method: str | None, seed: int | None, episode: int | None, steps: list[str] | None
+) -> int:
+    """Write an episode as a page or as a figure."""
     ending = export.suffix.lower()
     if ending not in (".html", ".htm", ".png"):
         raise UserError(

@@ -190,10 +190,10 @@ def describe_headline(rows: Iterable[EpisodeRow]) -> str:
     """Return what the measures of the headline say on this level, but for those that say the same everywhere."""
     every = {(part.metric, part.definition): part for row in rows for part in row.summary.headline}
     measures = [part for part in every.values() if part.metric not in _COMMON]
-    return "; ".join(f"{_words(part.metric)} ({_unit(part)} is better): {part.definition}" for part in measures)
+    return "; ".join(f"{_words(part.metric)} ({unit(part)} is better): {part.definition}" for part in measures)
 
 
-def _unit(measure: HeadlineValue) -> str:
+def unit(measure: HeadlineValue) -> str:
     more = "more" if measure.better == "high" else "less"
     return f"{measure.unit}, {more}" if measure.unit else more
 

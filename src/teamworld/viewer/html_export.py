@@ -1,15 +1,17 @@
-"""The page: one file that holds everything and asks for nothing."""
+"""The pages: the replay, one file that holds everything and asks for nothing, and the list of a folder's episodes."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 import jinja2
 import msgspec
 
+from teamworld.metrics.failures import LABELS
 from teamworld.viewer.replay_types import Replay
 
 #: In the order in which they are run; the world's drawer comes before the last.
@@ -31,15 +33,27 @@ def page(replay: Replay) -> str:
     parts = [static / name for name in _SCRIPTS]
     parts += [file for file in drawers if file.name.split(".")[0] == drawer]  # WORLD.js, and WORLD.PART.js
     parts.append(static / _LAST)
-    scripts, style = [_text(part) for part in parts], _text(static / "page.css")
+    title = f"{replay.world} {replay.level}: {replay.method}, seed {replay.seed}, episode {replay.episode}"
+    return _render("page", parts, title=title, data=embedded(replay))
+
+
+def overview_page() -> str:
+    """Return the HTML document that lists the episodes of a folder; it asks its own server for them and no one else."""
+    static = files("teamworld.viewer") / "static"
+    return _render("overview", [static / "base.js", static / "overview.js"], labels=LABELS)
+
+
+def _render(name: str, scripts: Sequence[Traversable], **values: str | Iterable[str]) -> str:
+    static = files("teamworld.viewer") / "static"
+    style = _text(static / "theme.css") + _text(static / f"{name}.css")
+    texts = [_text(script) for script in scripts]
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
-    return environment.from_string(_text(static / "page.html")).render(
-        title=f"{replay.world} {replay.level}: {replay.method}, seed {replay.seed}, episode {replay.episode}",
+    return environment.from_string(_text(static / f"{name}.html")).render(
         style=style,
         style_hash=_hash(style),
-        scripts=scripts,
-        script_hashes=" ".join(f"'{_hash(script)}'" for script in scripts),
-        data=embedded(replay),
+        scripts=texts,
+        script_hashes=" ".join(f"'{_hash(text)}'" for text in texts),
+        **values,
     )
 
 

@@ -193,7 +193,7 @@ class TransportSkill:
         if last in (GRASP, PUT, DROP) and is_failed:
             reason = REASONS[int(body["reason"])]
             if last == GRASP and reason in MOVED and not moment.knowledge.things[self.number, self._item()]["visible"]:
-                # Where it stands the floor is out of the picture, so nothing else would tell it, and it would try again.
+                # The floor before its feet is out of the picture: nothing else would tell it, and it would try again.
                 sight.forget(moment.knowledge, self.number, self._item())
                 reason = "gone"
             self.result = Result("failed", reason)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 #: The commands of each module, as help lists them.
 COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "experiments": ("run", "resume", "status", "replay"),
+    "forks": ("fork",),
     "comparisons": ("compare", "evidence", "forecast"),
     "papers": ("reproduce",),
     "reports": ("report", "metrics", "prompts", "memory", "view"),

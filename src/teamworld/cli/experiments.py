@@ -93,7 +93,7 @@ def resume(
     experiment = RunFolder(folder).experiment()
     if reasoner is not None and reasoner != experiment.reasoner:
         raise UserError(f"the reasoner of {folder} is '{experiment.reasoner}', not '{reasoner}'")
-    endpoints = list(map(parse_endpoint, list_models(experiment.reasoner)))
+    endpoints = [parse_endpoint(name) for text in experiment.reasoners for name in list_models(text)]
     elsewhere = {end.host for end in endpoints if end.provider == "server" and not end.local} - list_hosts()
     elsewhere |= {f"the folder {end.model}" for end in endpoints if end.provider == "mailbox"}
     if elsewhere and reasoner is None:

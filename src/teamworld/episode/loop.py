@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType
 from teamworld.episode.compatibility import entities_for
 from teamworld.episode.decision_context import DecisionPoint, Views
 from teamworld.episode.event_recorder import EventRecorder
-from teamworld.episode.message_delivery import Channel, MessageRule
+from teamworld.episode.message_delivery import Channel, MessageEdit, MessageRule
 from teamworld.episode.perception_recorder import PerceptionRecorder
 from teamworld.episode.plan_execution import Ending, PlanExecution, Status
 from teamworld.episode.stages import Stages
@@ -77,7 +77,18 @@ class Setting:
 
 
 class Episode:
-    """One run of a team in one instance. ``play`` runs it from start to end."""
+    """One run of a team in one instance. ``play`` runs it from start to end.
+
+    Args:
+        world: The instance.
+        method: What decides.
+        reasoner: What answers the method's questions.
+        memory: What the method knows of earlier episodes.
+        log: Takes all events.
+        streams: Makes the generators of the episode.
+        setting: What names the episode.
+        edit: Changes messages before they are sent.
+    """
 
     def __init__(
         self,
@@ -88,6 +99,7 @@ class Episode:
         log: LogWriter,
         streams: Streams,
         setting: Setting,
+        edit: MessageEdit = lambda message: message,
     ) -> None:
         self._world = world
         self._method = method
@@ -108,7 +120,7 @@ class Episode:
         self._idle: dict[str, float] = {}
         self._read = 0
         self._stages = Stages(self._alive, self._recorder.record)
-        self._channel = Channel(setting.messages, world.in_range, streams, self._recorder.record)
+        self._channel = Channel(setting.messages, world.in_range, streams, self._recorder.record, edit)
 
     async def play(self) -> EndReason:
         """Run the episode to its end and return why it ended.

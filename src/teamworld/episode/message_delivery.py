@@ -10,7 +10,7 @@ import dataclasses
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from pydantic import (
     BaseModel,
@@ -25,6 +25,9 @@ from teamworld.language import AgentId
 from teamworld.methods.contract import Message
 from teamworld.record import Deliver, Event, MessageSent
 from teamworld.seeding import Streams
+
+#: Takes a message that is about to be sent and returns what is sent instead; None for nothing.
+MessageEdit: TypeAlias = Callable[[Message], Message | None]
 
 
 class MessageRule(BaseModel):
@@ -104,6 +107,8 @@ class Channel:
         hears: Who is in range of a sender.
         streams: Makes the generators that decide losses.
         record: Writes an event to the log.
+        edit: Changes messages before they are sent. One that is not sent keeps its number, so that the numbers of
+            others, by which losses are drawn, stay the same.
     """
 
     def __init__(
@@ -112,6 +117,7 @@ class Channel:
         in_range: Callable[[AgentId, float], Collection[AgentId]],
         streams: Streams,
         record: Callable[[Event], None],
+        edit: MessageEdit = lambda message: message,
     ) -> None:
         self.rule = rule
         self.owed: Counter[AgentId] = Counter()
@@ -119,7 +125,8 @@ class Channel:
         self._in_range = in_range
         self._streams = streams
         self._record = record
-        self._sent = 0
+        self._edit = edit
+        self._numbered = 0
         self._sent_by = Counter[AgentId]()
         self._meetings = 0
         self._inbox: defaultdict[AgentId, list[Message]] = defaultdict(list)
@@ -130,15 +137,17 @@ class Channel:
 
     def post(self, message: Message, t: int) -> None:
         """Send a post to its recipients in reach, or to everybody in reach; nothing of one that has none left."""
-        if not self.may_speak(message.sender):
+        edited = self._number(message, t)
+        if edited is None:
             return
+        message = edited
         in_reach = self._in_reach(message.sender)
         recipients = self._among(
             in_reach if message.recipients is None else message.recipients, in_reach, message.sender
         )
         if self.rule.echo:
             recipients += (message.sender,)
-        sent = self._send(message, recipients, t, None)
+        sent = self._send(message, recipients, None)
         for agent in self._arrivals(sent):
             self._inbox[agent].append(sent)
 
@@ -162,11 +171,21 @@ class Channel:
 
         Whoever has no message left is heard by nobody.
         """
-        if not self.may_speak(message.sender):
+        edited = self._number(dataclasses.replace(message, recipients=None), t)  # all members, unless that is changed
+        if edited is None:
             return message, set()
-        recipients = self._among(members, self._in_reach(message.sender), message.sender)
-        sent = self._send(message, recipients, t, meeting)
+        wanted = members if edited.recipients is None else [name for name in edited.recipients if name in members]
+        recipients = self._among(wanted, self._in_reach(edited.sender), edited.sender)
+        sent = self._send(edited, recipients, meeting)
         return sent, {message.sender, *self._arrivals(sent)}
+
+    def _number(self, message: Message, t: int) -> Message | None:
+        """Return a message with its number as it is to be sent, None where it is not sent."""
+        if not self.may_speak(message.sender):
+            return None
+        numbered = dataclasses.replace(message, id=self._numbered, t=t)
+        self._numbered += 1
+        return self._edit(numbered)
 
     def _in_reach(self, sender: AgentId) -> Collection[AgentId]:
         return self._in_range(sender, math.inf if self.rule.reach is None else self.rule.reach)
@@ -178,9 +197,8 @@ class Channel:
         near = frozenset(in_reach) - {sender}
         return tuple(agent for agent in dict.fromkeys(wanted) if agent in near)[: self.rule.recipients]
 
-    def _send(self, message: Message, recipients: tuple[AgentId, ...], t: int, meeting: int | None) -> Message:
-        sent = dataclasses.replace(message.within(self.rule.maximum), id=self._sent, t=t, recipients=recipients)
-        self._sent += 1
+    def _send(self, message: Message, recipients: tuple[AgentId, ...], meeting: int | None) -> Message:
+        sent = dataclasses.replace(message.within(self.rule.maximum), recipients=recipients)
         self._sent_by[sent.sender] += 1
         cost = self.rule.cost(sent.text)
         payers = {"nobody": (), "speaker": (sent.sender,), "members": (sent.sender, *recipients)}[self.rule.paid_by]

@@ -38,10 +38,10 @@ def code_of(experiment: ExperimentSpec, *labels: str) -> dict[str, str]:
 def _modules(experiment: ExperimentSpec, labels: Iterable[str]) -> Iterator[str]:
     """Yield the names of the modules that a world, the methods and the reasoners are from."""
     yield _home(worlds.module(experiment.world))
-    for label in labels:
+    for label in (*labels, *(experiment.fork.methods if experiment.fork is not None else ())):
         for part in methods.parts_of(label):
             yield methods.method_class(part).__module__
-    for route in router.parse_routes(experiment.reasoner):
+    for route in (route for text in experiment.reasoners for route in router.parse_routes(text)):
         if plugins.is_loaded(route.name):
             yield _home(plugins.loaded(route.name))
 

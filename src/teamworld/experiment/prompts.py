@@ -151,7 +151,7 @@ def shown(
 def _before(folder: RunFolder, experiment: ExperimentSpec, cell: RunCell, episode: int, memory: MemoryStore) -> None:
     """Fill an empty memory with what was learned in the episodes before one."""
     method = methods.make(cell.method, experiment.options[cell.method])
-    needed = {number for number in range(1, episode) if method.learns_in(number)}
+    needed = {number for number in range(experiment.episode_numbers[0], episode) if method.learns_in(number)}
     if not needed:
         return
     if not folder.memory_file.exists():

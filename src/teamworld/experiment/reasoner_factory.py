@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -12,11 +13,12 @@ from types import TracebackType
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from teamworld.errors import UserError
+from teamworld.experiment.interventions import ForkedReasoner
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.answer_cache import AnswerCache, EpisodeCache
 from teamworld.experiment.store.folder import RunFolder
-from teamworld.experiment.store.recorded_calls import CallStore, EpisodeCalls, RecordedCalls
+from teamworld.experiment.store.recorded_calls import CallStore, EpisodeCalls, ForkedCalls, RecordedCalls
 from teamworld.reasoning import registry
 from teamworld.reasoning.contract import Reasoner
 from teamworld.reasoning.human import HUMAN, ClosedTerminal, PersonReasoner, Terminal
@@ -32,6 +34,7 @@ from teamworld.reasoning.llm.model_names import FILES, Endpoint, is_model, parse
 from teamworld.reasoning.llm.prices import Prices
 from teamworld.reasoning.llm.reasoner import CallSource, LanguageModel
 from teamworld.reasoning.router import ReasonerRouter, parse_routes
+from teamworld.reasoning.rules import RuleReasoner
 
 
 class RunMonitor(NamedTuple):
@@ -65,11 +68,25 @@ class ReasonerFactory:
 
     def of(self, cell: RunCell, episode: int) -> Reasoner:
         """Return who answers in an episode."""
-        routes = parse_routes(self.experiment.reasoner)
+        fork = self.experiment.fork
+        if fork is None:
+            return self._routed(self.experiment.reasoner, cell, episode)
+        counts: Counter[tuple[str, str]] = Counter()  # whoever takes over goes on counting questions and calls
+        first, *others = (self._routed(text, cell, episode, counts) for text in self.experiment.reasoners)
+        return ForkedReasoner(first, dict(zip(fork.reasoners, others, strict=True)))
+
+    def _routed(
+        self, text: str, cell: RunCell, episode: int, counts: Counter[tuple[str, str]] | None = None
+    ) -> Reasoner:
+        """Return the reasoner that a text names, with the counts that it shares."""
+        routes = parse_routes(text)
         made = {name: self._make(name, cell, episode) for name in dict.fromkeys(route.name for route in routes)}
+        for reasoner in made.values():
+            if counts is not None and isinstance(reasoner, RuleReasoner | LanguageModel | PersonReasoner):
+                reasoner.counts = counts
         if len(routes) == 1:
             return made[routes[0].name]
-        return ReasonerRouter(self.experiment.reasoner, [(route, made[route.name]) for route in routes])
+        return ReasonerRouter(text, [(route, made[route.name]) for route in routes])
 
     def _make(self, name: str, cell: RunCell, episode: int) -> Reasoner:
         if name == HUMAN:
@@ -228,6 +245,32 @@ def _form(experiment: ExperimentSpec, calls: CallStore, name: str) -> Form:
     return calls.form(name) or providers.best_form(parse_endpoint(name))
 
 
+def _origin(experiment: ExperimentSpec, stack: AsyncExitStack) -> CallStore | None:
+    """Open the calls of the run that a fork is of; None where it is no fork, or that run is gone."""
+    if experiment.fork is None or not (path := RunFolder(Path(experiment.fork.run)).results_file).exists():
+        return None
+    return stack.enter_context(CallStore(path, readonly=True))
+
+
+def _record(
+    experiment: ExperimentSpec, calls: CallStore, origin: CallStore | None
+) -> Callable[[RunCell, int], EpisodeCalls]:
+    """Return where the calls of an episode are on record: its own, and of a fork what it is a fork of."""
+    fork = experiment.fork
+    if fork is None:
+        return calls.of
+    forked: dict[tuple[RunCell, int], EpisodeCalls] = {}  # a fork counts the calls of all its reasoners
+
+    def calls_of(cell: RunCell, episode: int) -> EpisodeCalls:
+        place = (cell, episode)
+        if place not in forked:
+            source = None if origin is None else origin.of(cell, episode)
+            forked[place] = ForkedCalls(calls.of(cell, episode), source, fork.calls)
+        return forked[place]
+
+    return calls_of
+
+
 @dataclass
 class _Live:
     """What the live calls of a run share."""
@@ -240,6 +283,8 @@ class _Live:
     flight: InFlightCalls
     budget: Budget
     watch: RunMonitor
+    calls_of: Callable[[RunCell, int], EpisodeCalls]
+    """The record of an episode."""
     episodes: dict[tuple[RunCell, int], Budget] = field(default_factory=dict)
 
     def client(self, name: str, cell: RunCell, episode: int) -> CachedClient:
@@ -247,7 +292,7 @@ class _Live:
         # A path does not tell who answers, and asking costs nothing.
         cache = None if parse_endpoint(name).provider in FILES else self.cache
         cached = cache.of(cell.seed, episode) if cache is not None else None
-        calls = self.calls.of(cell, episode)
+        calls = self.calls_of(cell, episode)
         return CachedClient(self, calls, cached, self.gateways[name], self._budget(cell, episode))
 
     def tell(self) -> None:
@@ -288,8 +333,8 @@ def prepare(experiment: ExperimentSpec, running: RunOptions, watch: RunMonitor) 
     Raises:
         UserError: A model, package, key, budget, cache, or file of prices cannot be used.
     """
-    names = registry.list_models(experiment.reasoner)
-    people = HUMAN in {share.name for share in parse_routes(experiment.reasoner)}
+    names = list(dict.fromkeys(name for text in experiment.reasoners for name in registry.list_models(text)))
+    people = HUMAN in {share.name for text in experiment.reasoners for share in parse_routes(text)}
     if people and watch.terminal is None:
         raise UserError("a person answers at a terminal: use the command teamworld run, or another reasoner")
     prices = Prices.load(running.prices)
@@ -343,13 +388,16 @@ async def live(
         cache = stack.enter_context(AnswerCache(running.cache)) if running.cache is not None else None
         budget = Budget(plan.limit, calls.spent(plan.prices.price))
         flight = await stack.enter_async_context(InFlightCalls(gateways.values(), watch.notice))
-        shared = _Live(running, calls, cache, plan.prices, gateways, flight, budget, watch)
-        forms = {name: _form(experiment, calls, name) for name in plan.endpoints}
+        origin = _origin(experiment, stack)
+        shared = _Live(
+            running, calls, cache, plan.prices, gateways, flight, budget, watch, _record(experiment, calls, origin)
+        )
+        forms = {name: _form(experiment, origin or calls, name) for name in plan.endpoints}
 
         def model(name: str, cell: RunCell, episode: int) -> LanguageModel:
             return _language_model(experiment, name, forms[name], shared.client(name, cell, episode))
 
         def person(cell: RunCell, episode: int) -> PersonReasoner:
-            return PersonReasoner(watch.terminal or ClosedTerminal(), calls.of(cell, episode))
+            return PersonReasoner(watch.terminal or ClosedTerminal(), shared.calls_of(cell, episode))
 
         yield ReasonerFactory(experiment, model, person, 1 if plan.people else running.jobs)

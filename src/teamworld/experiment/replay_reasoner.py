@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import NamedTuple
 
 from teamworld.errors import UserError
@@ -12,7 +13,7 @@ from teamworld.experiment.spec import ExperimentSpec
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.reasoning.llm.keys import expand_home
-from teamworld.reasoning.registry import REPLAY
+from teamworld.reasoning.registry import REPLAY, asks_someone
 
 #: What decides, beside the reasoners, how they are asked.
 _ASKED = ("answers", "reasoning", "retries", "sampling")
@@ -42,6 +43,9 @@ def recall(experiment: ExperimentSpec, folder: RunFolder) -> RecalledExperiment:
     Raises:
         UserError: There is no such run, or it is one of something else.
     """
+    fork = experiment.fork
+    if fork is not None and not fork.changes and any(map(asks_someone, experiment.reasoners)):
+        return RecalledExperiment(experiment, RunFolder(Path(fork.run)))  # nothing changes, so nobody need be asked
     if not replays(experiment):
         return RecalledExperiment(experiment, None)
     place = experiment.reasoner.strip().partition(":")[2]

@@ -24,6 +24,7 @@ from teamworld.episode.loop import Episode, Setting
 from teamworld.errors import UserError
 from teamworld.experiment import process_pool, warm_start
 from teamworld.experiment.code_identity import code_of
+from teamworld.experiment.interventions import ForkedMethod, ForkedReasoner, Interventions
 from teamworld.experiment.reasoner_factory import ReasonerFactory, RunMonitor, live, prepare
 from teamworld.experiment.replay_reasoner import from_record, recall
 from teamworld.experiment.run_options import RunOptions
@@ -92,7 +93,8 @@ def run(
         folder.check_code(code, accepted=running.accept_changes)
     asks = source is None and not is_finished
     plan = prepare(experiment, running, watch) if asks else None
-    templates = [question.template for question in methods.kinds(experiment.methods).values()]
+    players = (*experiment.methods, *(experiment.fork.methods if experiment.fork is not None else ()))
+    templates = [question.template for question in methods.kinds(players).values()]
     if plan is not None and (plan.endpoints or plan.people):
         folder.check_prompts(templates)
     brought = {} if folder.experiment_file.exists() else warm_start.gather(experiment)
@@ -255,9 +257,9 @@ class CellRunner:
         """Run what is missing of a cell: in order where the method learns, else at the same time."""
         finished = {row.episode: row for row in self.results.rows(cell)}
         method = self._method(cell)
-        numbers = range(1, self.experiment.episodes + 1)
+        numbers = self.experiment.episode_numbers
         learning = [number for number in numbers if method.learns_in(number)]
-        if learning and sorted(finished) != list(range(1, len(finished) + 1)):
+        if learning and sorted(finished) != list(numbers[: len(finished)]):
             raise UserError(
                 f"{self.folder.results_file} lacks an episode of {cell.name} before later ones: use another --out"
             )
@@ -355,6 +357,16 @@ async def play(
     method = methods.make(cell.method, options[cell.method])
     if earlier is not None:
         method.recall(earlier)
+    recorded_options = method.recorded_options(options[cell.method])
+    interventions = Interventions(experiment.fork) if experiment.fork is not None else None
+    if interventions is not None:
+        reasoner = reasoner if isinstance(reasoner, ForkedReasoner) else ForkedReasoner(reasoner, {})
+        reasoner.join(interventions)
+        others = {
+            label: methods.make(label, methods.resolve(label, options).model_dump(mode="json"))
+            for label in interventions.fork.methods
+        }
+        method = ForkedMethod(method, others, interventions, reasoner, world)
     with LogWriter(path) as log:
         played = Episode(
             world=world,
@@ -367,14 +379,17 @@ async def play(
                 seed=cell.seed,
                 world_seed=world_seed,
                 episode=episode,
-                method_options=method.recorded_options(options[cell.method]),
+                method_options=recorded_options,
                 messages=experiment.message_rule(cell.method),
                 retries=experiment.retries,
                 log_level=experiment.log_level,
                 code=code,
             ),
+            edit=(lambda message: message) if interventions is None else interventions.edit,
         )
         await played.play()
+        if interventions is not None:
+            interventions.check()
         log.finish()
         return PlayedEpisode(log.events, log.digest)
 

@@ -43,7 +43,7 @@ class SharedBudget:
         if self._limit is None:
             return self._running
         is_finished = len(RunFolder(folder).finished(experiment)) == experiment.episode_count
-        if is_finished or not list_models(experiment.reasoner):
+        if is_finished or not any(map(list_models, experiment.reasoners)):
             return replace(self._running, budget=None)
         prices = Prices.load(self._running.prices)
         others = [_spent(other, prices) for other in self._folders if other != folder]

@@ -25,6 +25,7 @@ from pydantic import (
 
 from teamworld import plugins, yaml_io
 from teamworld.errors import UserError, brief
+from teamworld.experiment.fork_spec import Fork
 from teamworld.experiment.run_options import RunOptions
 from teamworld.methods.policy.naming import name_files
 from teamworld.record import LogLevel
@@ -194,11 +195,16 @@ class ExperimentSpec(BaseModel):
         "messages; left out: equal if there are any, else native.",
     )
 
+    fork: Fork | None = Field(
+        default=None,
+        description="The recorded episode that this one is a fork of, and what is changed in it (see: teamworld fork).",
+    )
+
     @model_serializer(mode="wrap")
     def _as_ever(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out what says nothing new: files of such runs stay what they were before it could be said."""
         fields: dict[str, Any] = plain(self)
-        silent = {"talk": self.talk is None, "reasoning": self.reasoning == "on"}
+        silent = {"talk": self.talk is None, "reasoning": self.reasoning == "on", "fork": self.fork is None}
         return {name: fields[name] for name in fields if not silent.get(name)}
 
     @model_validator(mode="before")
@@ -235,6 +241,12 @@ class ExperimentSpec(BaseModel):
         if len(set(values)) < len(values):
             raise ValueError("each may be named once")
         return values
+
+    @model_validator(mode="after")
+    def _forks_alone(self) -> ExperimentSpec:
+        if self.fork is not None and (len(self.methods), len(self.seeds), self.episodes) != (1, 1, 1):
+            raise ValueError("a fork is one episode of one method and one seed")
+        return self
 
     @field_validator("memory", mode="before")
     @classmethod
@@ -288,6 +300,17 @@ class ExperimentSpec(BaseModel):
     def overrides(self) -> Overrides:
         """Return the changes of sampling, in order."""
         return {kinds: change.changes() for kinds, change in self.sampling.items()}
+
+    @property
+    def episode_numbers(self) -> range:
+        """Numbers of the episodes of each cell: from 1 on; of a fork, that of the episode that it is forked from."""
+        first = 1 if self.fork is None else self.fork.episode
+        return range(first, first + self.episodes)
+
+    @property
+    def reasoners(self) -> tuple[str, ...]:
+        """All that ``--reasoner`` could say of this run: its own, and those that a fork hands agents to."""
+        return (self.reasoner, *(self.fork.reasoners if self.fork is not None else ()))
 
     @property
     def episode_count(self) -> int:

@@ -28,13 +28,20 @@ def load_plugins(experiment: ExperimentSpec) -> None:
     worlds.load(experiment.world)
     for method in experiment.methods:
         methods.load(method)
-    reasoners.load(experiment.reasoner)
+    for method in experiment.fork.methods if experiment.fork is not None else ():
+        methods.load(method)
+    for reasoner in experiment.reasoners:
+        reasoners.load(reasoner)
 
 
 def has_local_plugins(experiment: ExperimentSpec) -> bool:
     """Return whether it names what only this process has, such as a class of a notebook."""
     parts = [methods.method_of(part) for method in experiment.methods for part in methods.parts_of(method)]
-    names = [experiment.world, *parts, *(route.name for route in router.parse_routes(experiment.reasoner))]
+    names = [
+        experiment.world,
+        *parts,
+        *(route.name for text in experiment.reasoners for route in router.parse_routes(text)),
+    ]
     return any(plugins.is_local(name) for name in names)
 
 
@@ -52,7 +59,8 @@ def resolve(experiment: ExperimentSpec) -> ExperimentSpec:
     load_plugins(experiment)
     if len({RunCell(method, 0).name.casefold() for method in experiment.methods}) < len(experiment.methods):
         raise UserError(f"two of {', '.join(experiment.methods)} would share a folder: run them apart")
-    reasoners.check_name(experiment.reasoner)
+    for reasoner in experiment.reasoners:
+        reasoners.check_name(reasoner)
     world_options = experiment.options.get(experiment.world, {})
     for seed in _first_world_seeds(experiment):
         world = worlds.make(experiment.world, experiment.level, seed, experiment.step_limit, world_options)
@@ -62,6 +70,9 @@ def resolve(experiment: ExperimentSpec) -> ExperimentSpec:
         if (number := len(methods.parts_of(method))) > len(world.spec.agents):
             raise UserError(f"'{method}' are {number} methods for a team of {len(world.spec.agents)}: name fewer")
     _check_names(experiment, world.spec.agents)
+    for method in experiment.fork.methods if experiment.fork is not None else ():
+        entities_for(methods.method_class(method), world)
+        methods.resolve(method, experiment.options)
     model = worlds.option_model(experiment.world)
     filled = {experiment.world: model.model_validate(read_none(model, world_options)).model_dump(mode="json")}
     for method in experiment.methods:
@@ -104,7 +115,8 @@ def _check_names(experiment: ExperimentSpec, agents: Collection[str]) -> None:
 
 
 def _first_world_seeds(experiment: ExperimentSpec) -> list[int]:
-    episodes = range(1, experiment.episodes + 1) if experiment.instances == "fresh" else range(1, 2)
+    numbers = experiment.episode_numbers
+    episodes = numbers if experiment.instances == "fresh" else numbers[:1]
     seeds = (
         RunCell("", seed).world_seed(episode, experiment.instances) for episode in episodes for seed in experiment.seeds
     )

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 
 from teamworld.errors import UserError
+from teamworld.experiment.fork_spec import Fork
 from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.memory.contract import MemoryDelta
@@ -48,6 +49,8 @@ def gather(experiment: ExperimentSpec) -> InitialMemories:
     Raises:
         UserError: There is no such run, or it has nothing that these methods could begin with.
     """
+    if experiment.fork is not None:
+        return {cell.name: _before_fork(experiment.fork, cell) for cell in experiment.cells()}
     if experiment.memory is None:
         return {}
     source = RunFolder(Path(experiment.memory))
@@ -72,6 +75,17 @@ def gather(experiment: ExperimentSpec) -> InitialMemories:
                     msgspec.structs.replace(delta, episode=number) for number, delta in enumerate(deltas, start=1)
                 ]
         return brought
+
+
+def _before_fork(fork: Fork, cell: RunCell) -> list[MemoryDelta]:
+    """Return what a cell of a fork's run knew when the episode began, in order."""
+    source = RunFolder(Path(fork.run))
+    with opened(source, source.experiment()) as earlier:
+        deltas = list(earlier.deltas(cell.name)) if earlier is not None else []
+    if fork.episode > 1 and source.memory_file.exists():
+        with MemoryStore(source.memory_file, readonly=True) as memory:
+            deltas += memory.deltas(cell.name, up_to=fork.episode - 1)
+    return [msgspec.structs.replace(delta, episode=number) for number, delta in enumerate(deltas, start=1)]
 
 
 def _match(source: RunFolder, cell: RunCell, held: ExperimentSpec, runs: set[str]) -> RunCell:
@@ -118,7 +132,7 @@ def bring(folder: RunFolder, brought: InitialMemories) -> None:
 @contextmanager
 def opened(folder: RunFolder, experiment: ExperimentSpec) -> Iterator[MemoryStore | None]:
     """Open what a run began with, for reading; None where it began with nothing; raises ``UserError``."""
-    if experiment.memory is None:
+    if experiment.memory is None and experiment.fork is None:
         yield None
         return
     if not folder.before_file.exists():

@@ -63,7 +63,8 @@ class PersonReasoner:
     def __init__(self, terminal: Terminal, calls: Calls) -> None:
         self._terminal = terminal
         self._calls = calls
-        self._counts: Counter[tuple[str, str]] = Counter()
+        self.counts: Counter[tuple[str, str]] = Counter()
+        """How often it was asked, by respondent and kind of question; reasoners that take turns share theirs."""
 
     @property
     def name(self) -> str:
@@ -77,8 +78,8 @@ class PersonReasoner:
             UserError: Nobody types any more, or what is on record is damaged or answers another question.
         """
         place = (question.respondent, question.kind)
-        self._counts[place] += not tries
-        key = CallKey(*place, self._counts[place], len(tries))
+        self.counts[place] += not tries
+        key = CallKey(*place, self.counts[place], len(tries))
         prompt = render(question, reasoning=False)  # whoever types an answer need not type why
         request = _request(question, prompt)
         record = self._calls.find(key, request)

@@ -53,6 +53,11 @@ def list_models(text: str) -> list[str]:
     return [name for name in dict.fromkeys(route.name for route in parse_routes(text)) if is_model(name)]
 
 
+def asks_someone(text: str) -> bool:
+    """Return whether ``--reasoner`` names a language model or a person, whose answers stand on record."""
+    return any(route.name == HUMAN or is_model(route.name) for route in parse_routes(text))
+
+
 def check_name(text: str) -> None:
     """Check that ``--reasoner`` takes a text; raises ``UserError``."""
     for route in parse_routes(text):

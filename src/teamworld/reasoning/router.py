@@ -82,7 +82,8 @@ class ReasonerRouter:
 
     def of(self, question: Question[Answer]) -> Reasoner:
         """Return which reasoner answers a question."""
-        return next(reasoner for route, reasoner in self._reasoners if route.covers(question.respondent, question.kind))
+        covering = (who for route, who in self._reasoners if route.covers(question.respondent, question.kind))
+        return find_reasoner(next(covering), question)
 
     async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
         """Pass the question on."""

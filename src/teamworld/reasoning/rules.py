@@ -24,7 +24,8 @@ class RuleReasoner:
 
     def __init__(self, streams: Streams) -> None:
         self._streams = streams
-        self._counts: Counter[tuple[str, str]] = Counter()
+        self.counts: Counter[tuple[str, str]] = Counter()
+        """How often it was asked, by respondent and kind of question; reasoners that take turns share theirs."""
 
     @property
     def name(self) -> str:
@@ -33,13 +34,12 @@ class RuleReasoner:
 
     async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
         """Answer by the question's rule."""
-        key = (question.kind, question.respondent)
-        self._counts[key] += not tries
+        self.counts[question.respondent, question.kind] += not tries
         return Reply(question.rule(self._generator("rules", question, len(tries))))
 
     def _generator(self, purpose: str, question: Question[Answer], attempt: int) -> np.random.Generator:
-        key = (question.kind, question.respondent)
-        return self._streams(purpose, *key, self._counts[key], attempt)
+        number = self.counts[question.respondent, question.kind]
+        return self._streams(purpose, question.kind, question.respondent, number, attempt)
 
 
 class NoisyRules(RuleReasoner):

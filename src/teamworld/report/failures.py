@@ -61,8 +61,10 @@ def finished(folder: RunFolder, experiment: ExperimentSpec, episode: int | None 
     Raises:
         UserError: There is none.
     """
-    if episode is not None and not 1 <= episode <= experiment.episodes:
-        raise UserError(f"{folder.path} has episodes 1 to {experiment.episodes}, got {episode}")
+    numbers = experiment.episode_numbers
+    if episode is not None and episode not in numbers:
+        known = f"episodes 1 to {numbers[-1]}" if experiment.fork is None else f"episode {numbers[0]} alone"
+        raise UserError(f"{folder.path} has {known}, got {episode}")
     rows = (row for _, row in folder.finished(experiment))
     chosen = [row for row in rows if episode in (None, row.episode)]
     if not chosen:

@@ -161,7 +161,7 @@ def honesty(folder: RunFolder, experiment: ExperimentSpec, cell: RunCell) -> dic
     """
     options = folder.experiment().options[cell.method]
     last = options.get("freeze_after")
-    if not last or last >= experiment.episodes:
+    if not last or last >= experiment.episodes or experiment.fork is not None:
         return {}
     with MemoryStore(folder.memory_file, readonly=True) as store:
         reported = store.world_model(cell.name)

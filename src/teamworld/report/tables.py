@@ -133,8 +133,9 @@ def talk(experiment: ExperimentSpec) -> str:
 
 
 def describe_reasoner_and_talk(experiment: ExperimentSpec) -> str:
-    """Return what every caption says of a run: its reasoner, and its talk where more than one rule could apply."""
-    return "; ".join(filter(None, (describe_reasoner(experiment), talk(experiment))))
+    """Return what every caption says of a run: its reasoner, its talk where more than one rule could apply, its fork."""
+    fork = "" if experiment.fork is None else experiment.fork.in_words()
+    return "; ".join(filter(None, (describe_reasoner(experiment), talk(experiment), fork)))
 
 
 def by_episode(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> Table:
@@ -143,7 +144,7 @@ def by_episode(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> Table:
     columns = ["episode", *(f"{method} {_words(name)}" for method in experiment.methods for name in shown)]
     lines: list[tuple[str, ...]] = []
     narrow: list[tuple[str, ...]] = [("episode", *experiment.methods)]
-    for episode in range(1, experiment.episodes + 1):
+    for episode in experiment.episode_numbers:
         of_episode = [row for row in rows if row.episode == episode]
         pairs = []
         for method in experiment.methods:

@@ -81,7 +81,7 @@ class RunFolder:
         return [
             (cell, episode)
             for cell in experiment.cells()
-            for episode in range(1, experiment.episodes + 1)
+            for episode in experiment.episode_numbers
             if (cell.name, episode) in failed
         ]
 

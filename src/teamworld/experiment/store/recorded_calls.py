@@ -205,7 +205,7 @@ class EpisodeCalls:
     """The calls of one episode that are on record; see ``CallStore.of``."""
 
     def __init__(self, db: Database, cell: str, episode: int) -> None:
-        self._db = db
+        self.db = db
         self.place = (cell, episode)
         """Of the episode: name of its cell, and its number."""
 
@@ -219,14 +219,14 @@ class EpisodeCalls:
         Raises:
             UserError: The record is damaged, or answers another request.
         """
-        with self._db.reading() as db:
+        with self.db.reading() as db:
             row = db.execute(_FIND, (*self.place, *key)).fetchone()
         if row is None:
             return None
         try:
             record = _record(*row)
         except msgspec.DecodeError as error:
-            raise _damaged(self._db, f"the record of {self.name(key)}", error) from None
+            raise _damaged(self.db, f"the record of {self.name(key)}", error) from None
         difference = None if request is None else changed(record.request, request)
         if difference is not None:
             raise UserError(
@@ -259,7 +259,7 @@ class EpisodeCalls:
             *(record.seconds, record.usd, msgspec.json.encode(record.faults).decode(), record.cached),
         )
         try:
-            with self._db.transaction() as db:
+            with self.db.transaction() as db:
                 db.execute(_ADD, values)
                 for row in lost:
                     db.execute("DELETE FROM lost_tries WHERE rowid = ?", (row,))
@@ -270,7 +270,7 @@ class EpisodeCalls:
 
     def lose(self, model: str, expense: Expense) -> int:
         """Put on record what a try took that came to nothing, and return a number for it: the run may stop here."""
-        with self._db.transaction() as db:
+        with self.db.transaction() as db:
             return _keep_lost(db, self.place, model, expense)
 
     def name(self, key: CallKey) -> str:
@@ -282,6 +282,45 @@ class EpisodeCalls:
 
 class NotRecorded(UserError):
     """A call is not on record, and nobody is asked."""
+
+
+class ForkedCalls(EpisodeCalls):
+    """The calls of a fork: what is asked as in the episode that it is a fork of is answered as there, at no cost.
+
+    Args:
+        calls: What the fork has on record.
+        source: The other episode's; None where that run is gone.
+        first: So many calls were made before the first change: what they are has to be on record.
+    """
+
+    def __init__(self, calls: EpisodeCalls, source: EpisodeCalls | None, first: int) -> None:
+        super().__init__(calls.db, *calls.place)
+        self._source, self._first = source, first
+        self._asked = 0
+
+    def find(self, key: CallKey, request: Request | None = None) -> CallRecord | None:
+        """Return what is on record for a call, copied from the other episode if it stands only there; else None.
+
+        Raises:
+            NotRecorded: It is before the first change and not on record: nothing is to be paid for there.
+            UserError: The record is damaged, or answers another request.
+        """
+        self._asked += 1
+        record = super().find(key, request)
+        if record is not None or request is None:
+            return record
+        original = None if self._source is None else self._source.find(key)
+        difference = "there is no such call" if original is None else changed(original.request, request)
+        if original is not None and difference is None:
+            record = msgspec.structs.replace(original, cached=True)
+            self.add(key, record)
+            return record
+        if self._asked <= self._first:
+            raise NotRecorded(
+                f"{self.name(key)} is before the change, and not on record as it is asked now ({difference}): the code "
+                "has changed since, or the record of the run is gone"
+            )
+        return None
 
 
 class RecordedCalls:

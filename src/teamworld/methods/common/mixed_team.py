@@ -45,6 +45,47 @@ class Part(NamedTuple):
     method: type[Method]
 
 
+class TeamShare(NamedTuple):
+    """The agents that one method plays."""
+
+    method: Method
+    agents: tuple[AgentId, ...]
+
+
+class SharedTeam:
+    """Methods that have begun and share a team, each with its own agents.
+
+    Args:
+        groups: Who plays whom; it may be another list from one step to the next.
+    """
+
+    def __init__(self, groups: Sequence[TeamShare]) -> None:
+        self.groups = groups
+        self._late: dict[AgentId, tuple[Message, ...]] = {}
+
+    def watch(self, context: DecisionContext) -> list[AgentId]:
+        """Return the busy agents that any method interrupts among its own."""
+        return [agent for method, agents in self.groups for agent in method.watch(self._own(context, agents))]
+
+    async def decide(self, context: DecisionContext) -> dict[AgentId, Decision]:
+        """Let each method that has free agents decide, one after the other."""
+        decisions: dict[AgentId, Decision] = {}
+        read: dict[AgentId, int] = {}
+        for method, agents in self.groups:
+            own = self._own(context, agents)
+            if own.free:
+                decisions.update(await method.decide(own))
+            for agent in own.free:
+                self._late.pop(agent, None)
+                read[agent] = len(context.inbox(agent))
+        # What later methods said in this step is gone from the inbox with the step: it is kept for the next decision.
+        self._late.update({agent: late for agent, seen in read.items() if (late := tuple(context.inbox(agent)[seen:]))})
+        return decisions
+
+    def _own(self, context: DecisionContext, agents: Sequence[AgentId]) -> Own:
+        return Own(context, agents, self._late)
+
+
 class Split(Method):
     """Base of split teams; ``split`` makes one of some methods."""
 
@@ -78,33 +119,19 @@ class Split(Method):
     async def begin(self, briefing: Briefing) -> None:
         """Deal the agents out and start each method; only those that require entities are told them."""
         number = len(self.parts)
-        self._late: dict[AgentId, tuple[Message, ...]] = {}
-        self._groups = [(part_method, briefing.agents[at::number]) for at, part_method in enumerate(self._methods)]
-        for method, agents in self._groups:
+        groups = [TeamShare(part_method, briefing.agents[at::number]) for at, part_method in enumerate(self._methods)]
+        self._team = SharedTeam(groups)
+        for method, agents in groups:
             entities = briefing.entities if "entities" in method.requires else ()
             await method.begin(replace(briefing, agents=agents, entities=entities))
 
     def watch(self, context: DecisionContext) -> Collection[AgentId]:
         """Return the busy agents that any method interrupts among its own."""
-        return [agent for method, agents in self._groups for agent in method.watch(self._own(context, agents))]
+        return self._team.watch(context)
 
     async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
         """Let each method that has free agents decide, one after the other."""
-        decisions: dict[AgentId, Decision] = {}
-        read: dict[AgentId, int] = {}
-        for method, agents in self._groups:
-            own = self._own(context, agents)
-            if own.free:
-                decisions.update(await method.decide(own))
-            for agent in own.free:
-                self._late.pop(agent, None)
-                read[agent] = len(context.inbox(agent))
-        # What later methods said in this step is gone from the inbox with the step: it is kept for the next decision.
-        self._late.update({agent: late for agent, seen in read.items() if (late := tuple(context.inbox(agent)[seen:]))})
-        return decisions
-
-    def _own(self, context: DecisionContext, agents: Sequence[AgentId]) -> Own:
-        return Own(context, agents, self._late)
+        return await self._team.decide(context)
 
 
 def split(parts: Sequence[Part]) -> type[Method]:

@@ -53,7 +53,8 @@ class LanguageModel:
         self.line = line
         self._overrides = overrides
         self._endpoint = parse_endpoint(name)
-        self._counts: Counter[tuple[str, str]] = Counter()
+        self.counts: Counter[tuple[str, str]] = Counter()
+        """How often it was asked, by respondent and kind of question; reasoners that take turns share theirs."""
 
     @property
     def name(self) -> str:
@@ -67,8 +68,8 @@ class LanguageModel:
             BadAnswer: No answer came, or none that fits the answer's model.
         """
         place = (question.respondent, question.kind)
-        self._counts[place] += not tries
-        key = CallKey(*place, self._counts[place], len(tries))
+        self.counts[place] += not tries
+        key = CallKey(*place, self.counts[place], len(tries))
         request = self.request(question, tries)
         record = await self.line.call(key, request)
         call = summarize_call(record)

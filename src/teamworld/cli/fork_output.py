@@ -1,0 +1,64 @@
+"""Playing forks with a progress bar, and printing what came of them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from teamworld.cli.monitor import dump, monitored, print_table
+from teamworld.errors import printable
+from teamworld.experiment.fork import ForkedEpisode, Origin, fork, make_experiment
+from teamworld.experiment.fork_spec import ForkChange
+from teamworld.experiment.run_options import RunOptions
+from teamworld.report import tables
+from teamworld.report.tables import Table
+
+
+def play_fork(
+    origin: Origin, changes: Sequence[ForkChange], out: Path | None, options: RunOptions, *, as_json: bool
+) -> None:
+    """Play a fork and print it beside the episode that it is a fork of."""
+    path = default_folder(origin, changes) if out is None else out
+    with monitored(1, make_experiment(origin, changes), options) as (step, monitor):
+        played = fork(origin, changes, path, options, monitor)
+        step(played.row)
+    if as_json:
+        names = {"run": str(path), "forked_from": str(origin.folder.path), "episode": origin.row.episode}
+        rows = {"origin": played.origin.plain(), "fork": played.row.plain()}
+        dump({**names, "first_difference": played.first_difference, **rows})
+        return
+    print_table(_beside(played))
+    print(_in_words(played, changes))
+    print(printable(f"Everything is recorded in {path}; look at it with: teamworld view {path} --export fork.html"))
+
+
+def default_folder(origin: Origin, changes: Sequence[ForkChange]) -> Path:
+    """Return the folder of a fork that was not given one: the same arguments, the same folder."""
+    text = msgspec.json.encode([change.model_dump(mode="json") for change in changes], order="sorted")
+    place = f"{origin.cell.name}-{origin.row.episode}"
+    what = f"step{changes[0].step}-{hashlib.blake2b(text, digest_size=3).hexdigest()}" if changes else "null"
+    return origin.folder.path.with_name(f"{origin.folder.path.resolve().name}-fork-{place}-{what}")
+
+
+def _beside(played: ForkedEpisode) -> Table:
+    """Return a table of both episodes."""
+    both = (played.origin, played.row)
+    of_each = [tables.by_method([row], played.experiment) for row in both]
+    columns = [name for name in of_each[0].columns if name in of_each[1].columns and name != "method"]
+    lines = []
+    for name, table in zip(("as recorded", "fork"), of_each, strict=True):
+        cells = dict(zip(table.columns, table.rows[0], strict=True))
+        lines.append((name, *(cells[column] for column in columns)))
+    title = f"{played.experiment.world} {played.experiment.level}: episode {played.row.episode} of {played.row.cell}"
+    return Table(title, ("", *columns), tuple(lines), "one episode each, no interval")
+
+
+def _in_words(played: ForkedEpisode, changes: Sequence[ForkChange]) -> str:
+    if played.first_difference is not None:
+        return f"The logs are the same up to step {played.first_difference}, where they first differ."
+    if played.origin.digest == played.row.digest:
+        return "The logs are the same, byte for byte." + (" The change has changed nothing." if changes else "")
+    return "The logs say the same; other code played this one."

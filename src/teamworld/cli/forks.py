@@ -1,0 +1,82 @@
+"""Commands that ask what would have happened otherwise: fork.
+
+What they do is imported when they are used: help is shown without it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from teamworld.cli.options import DEFAULT_RUN, Flag, Int, RunArguments
+from teamworld.errors import UserError
+
+
+def fork(
+    run: Path,
+    *,
+    episode: Int = 1,
+    step: Int = None,
+    change: Path | None = None,
+    method: str | None = None,
+    seed: Int = None,
+    out: Annotated[Path | None, Parameter(name=("--out", "--output"))] = None,
+    json: Flag = False,
+    options: RunArguments = DEFAULT_RUN,
+) -> int:
+    """Play a recorded episode again, and from a step on otherwise: one message, answer, plan or player is changed.
+
+    All random numbers that the change does not touch are the same, and reasoners are asked only what they have not
+    answered in the record. Up to the step the two logs are the same; without a change they are so byte for byte.
+    The fork is a run like any other: report, view, replay and resume take it.
+
+    A change file holds one of these, or a list:
+
+        message: {agent: agent_0, drop: true}
+
+        message: {agent: agent_0, number: 2, text: "I take block 3."}
+
+        answer: {agent: agent_1, question: drwell.propose, answer: {goal: block_0}}
+
+        plan: {agent: agent_1, plan: "plan for block_0 { wait() }"}
+
+        hand_over: {agents: [agent_1], method: greedy}
+
+    Examples:
+        teamworld fork runs/first --episode 3 --step 12 --change late.yaml --out runs/late
+
+        teamworld view runs/late --export late.html
+
+    Parameters
+    ----------
+    run:
+        Folder of the run.
+    episode:
+        Number of the episode.
+    step:
+        The step in which the change takes place, counted from 0 as everywhere in a log.
+    change:
+        File with the change, in YAML. [default: none, the episode is played as it was]
+    method:
+        Its method, where the run has several. [default: the first]
+    seed:
+        Its seed, where the run has several. [default: the first]
+    out:
+        Folder of the new run. [default: a name made from the arguments, beside the run]
+    json:
+        Print one JSON object, and nothing else.
+    """
+    if (step is None) != (change is None):
+        raise UserError("--step says when the change of --change takes place: give both, or neither for a null fork")
+    if step is not None and step < 0:
+        raise UserError(f"--step is a number from 0, got {step}")
+    from teamworld.cli import fork_output
+    from teamworld.experiment.fork import find_episode, read_changes
+    from teamworld.experiment.store.folder import RunFolder
+
+    changes = read_changes(change, step) if change is not None and step is not None else ()
+    origin = find_episode(RunFolder(run), episode if episode is not None else 1, method, seed)
+    fork_output.play_fork(origin, changes, out, options, as_json=json)
+    return 0

@@ -20,14 +20,18 @@ from teamworld.errors import UserError, brief, suggest
 from teamworld.experiment import runner
 from teamworld.experiment.fork_spec import KINDS, Fork, ForkChange
 from teamworld.experiment.interventions import ChangeRefused
-from teamworld.experiment.reasoner_factory import RunMonitor
+from teamworld.experiment.reasoner_factory import ReasonerFactory, RunMonitor
 from teamworld.experiment.run_options import RunOptions
+from teamworld.experiment.runner import PlayedEpisode
 from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.results import EpisodeRow
+from teamworld.experiment.warm_start import RunMemories, gather
 from teamworld.language import ParseError, parse_fact, parse_plan
+from teamworld.memory.store import MemoryStore
 from teamworld.methods import registry as methods
 from teamworld.reasoning.human import HUMAN
+from teamworld.reasoning.registry import asks_someone
 from teamworld.record import (
     AgentLeft,
     EpisodeStart,
@@ -49,6 +53,13 @@ class Origin(NamedTuple):
     cell: RunCell
     row: EpisodeRow
     log: tuple[Event, ...]
+
+    @property
+    def start(self) -> EpisodeStart:
+        """The first record of the log."""
+        start = self.log[0]
+        assert isinstance(start, EpisodeStart)  # the reader of logs checks it
+        return start
 
 
 class ForkedEpisode(NamedTuple):
@@ -163,8 +174,7 @@ def check_place(change: ForkChange, origin: Origin) -> None:
     Raises:
         UserError: It does not.
     """
-    start = origin.log[0]
-    assert isinstance(start, EpisodeStart)  # the reader checks it
+    start = origin.start
     steps = sum(isinstance(event, StepDone) for event in origin.log)
     where = f"episode {origin.row.episode} of {origin.cell.name}"
     if change.step >= steps:
@@ -296,6 +306,45 @@ def fork(
             f"{_why(origin.log, log)}"
         )
     return ForkedEpisode(experiment, origin.row, row, differs)
+
+
+class ForkPlayer:
+    """Plays many forks of one episode; each has a log, and none a folder of its own.
+
+    Args:
+        origin: The episode. Its reasoners ask nobody: rules, or a reasoner of another package.
+        scratch: A folder for logs and for what the method knew when the episode began.
+
+    Raises:
+        UserError: It was answered by language models or people, whom only a run of its own can ask.
+    """
+
+    def __init__(self, origin: Origin, scratch: Path) -> None:
+        if any(map(asks_someone, origin.experiment.reasoners)):
+            raise UserError(
+                f"{origin.folder.path} was answered by {origin.experiment.reasoner}: forks of it ask again, one run "
+                "each; play them with teamworld fork"
+            )
+        self._origin, self._scratch = origin, scratch
+        self._code = origin.start.code or {}
+        with MemoryStore(scratch / "memory.sqlite") as memory:
+            for delta in gather(make_experiment(origin, ()))[origin.cell.name]:
+                memory.commit(origin.cell.name, delta)
+
+    def play(self, changes: Sequence[ForkChange]) -> PlayedEpisode:
+        """Play a fork.
+
+        Raises:
+            UserError: A change cannot take place.
+        """
+        origin, experiment = self._origin, make_experiment(self._origin, changes)
+        reasoner = ReasonerFactory(experiment).of(origin.cell, origin.row.episode)
+        with MemoryStore(self._scratch / "memory.sqlite", readonly=True) as memory:
+            path, number = self._scratch / "log", origin.row.episode
+            memories = RunMemories(memory)
+            return runner.completed(
+                runner.play(experiment, origin.cell, number, path, memories, reasoner, self._code, origin.log)
+            )
 
 
 def first_difference(log: Sequence[Event], other: Sequence[Event]) -> int | None:

@@ -291,7 +291,7 @@ class ForkedMethod(Method):
         return decisions
 
     def _plan(self, change: PlanChange, context: DecisionContext) -> Plan:
-        """Return a changed plan, complete and possible for the agent.
+        """Return a changed plan that the agent can carry out, or try to.
 
         Raises:
             ChangeRefused: It is not.
@@ -307,13 +307,14 @@ class ForkedMethod(Method):
 
 
 def read_plan(change: PlanChange, abilities: Sequence[ActionSchema]) -> Plan:
-    """Return a changed plan with the defaults of its actions.
+    """Return a changed plan as it is written.
 
     Raises:
         ChangeRefused: It does not parse, or no such agent can do it.
     """
     try:
         plan = parse_plan(change.plan)
-        return dataclasses.replace(plan, actions=read_actions(tuple(map(str, plan.actions)), abilities))
+        read_actions(tuple(map(str, plan.actions)), abilities)
+        return plan
     except (ParseError, UserError) as error:
         raise ChangeRefused(f"the changed plan of {change.agent} cannot be: {error}") from None

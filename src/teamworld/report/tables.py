@@ -133,7 +133,7 @@ def talk(experiment: ExperimentSpec) -> str:
 
 
 def describe_reasoner_and_talk(experiment: ExperimentSpec) -> str:
-    """Return what every caption says of a run: its reasoner, its talk where more than one rule could apply, its fork."""
+    """Return what captions say of a run: its reasoner, its talk where more than one rule could apply, and its fork."""
     fork = "" if experiment.fork is None else experiment.fork.in_words()
     return "; ".join(filter(None, (describe_reasoner(experiment), talk(experiment), fork)))
 

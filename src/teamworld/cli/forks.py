@@ -38,7 +38,7 @@ def fork(
 
         message: {agent: agent_0, number: 2, text: "I take block 3."}
 
-        answer: {agent: agent_1, question: drwell.propose, answer: {goal: block_0}}
+        answer: {agent: agent_1, question: drwell.propose, answer: {goal: block_0, reason: It is near.}}
 
         plan: {agent: agent_1, plan: "plan for block_0 { wait() }"}
 

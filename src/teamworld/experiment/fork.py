@@ -342,9 +342,7 @@ class ForkPlayer:
         with MemoryStore(self._scratch / "memory.sqlite", readonly=True) as memory:
             path, number = self._scratch / "log", origin.row.episode
             memories = RunMemories(memory)
-            return runner.completed(
-                runner.play(experiment, origin.cell, number, path, memories, reasoner, self._code, origin.log)
-            )
+            return runner.completed(runner.play(experiment, origin.cell, number, path, memories, reasoner, self._code))
 
 
 def first_difference(log: Sequence[Event], other: Sequence[Event]) -> int | None:

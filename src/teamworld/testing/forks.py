@@ -113,7 +113,7 @@ def check_hand_overs(label: str, scenario: Scenario) -> ForkCheck:
             folder = RunFolder(Path(temporary) / "run")
             run(build({**place, "methods": [before]}), folder.path)
             origin = find_episode(folder, 1)
-            step = origin.row.summary.steps // 3
+            step = max(event.step for event in origin.log) // 3
             hand_over = {"agents": origin.start.team[-1:], "method": after}
             changes = (ForkChange.model_validate({"step": step, "hand_over": hand_over}),)
             differs = first_difference(origin.log, ForkPlayer(origin, Path(temporary)).play(changes).events)

@@ -74,6 +74,8 @@ class Setting:
     log_level: LogLevel = "play"
     code: Mapping[str, str] = field(default_factory=dict)
     """Digests of the code that plays."""
+    registered: str = ""
+    """Digest of what its run set out to play."""
 
 
 class Episode:
@@ -378,6 +380,7 @@ class Episode:
                 headline=_headline(spec.headline),
                 searches=_searches(self._world.domain.relations) or UNSET,
                 code=dict(setting.code) or UNSET,
+                registered=setting.registered or UNSET,
             )
         )
         self._show()

@@ -32,7 +32,11 @@ def code_of(experiment: ExperimentSpec, *labels: str) -> dict[str, str]:
     """
     modules = dict.fromkeys(name.partition(".")[0] for name in _modules(experiment, labels or experiment.methods))
     others = {name: digest for name in modules if name != _PACKAGE and (digest := _digest_of(name)) is not None}
-    return {_PACKAGE: package_digest(), "dependencies": _dependencies_digest(), **dict(sorted(others.items()))}
+    return {
+        _PACKAGE: package_digest(),
+        "dependencies": dependencies_digest(dependencies()),
+        **dict(sorted(others.items())),
+    }
 
 
 def _modules(experiment: ExperimentSpec, labels: Iterable[str]) -> Iterator[str]:
@@ -81,11 +85,16 @@ def _digest(root: Path, files: Iterable[Path]) -> str:
 
 
 @cache
-def _dependencies_digest() -> str:
-    """Return the digest of the names and versions of what this package needs."""
+def dependencies() -> tuple[str, ...]:
+    """Return the names and versions of what this package needs, as ``NAME==VERSION``."""
     try:
         needed = requires(_PACKAGE) or []
     except PackageNotFoundError:  # run from its source alone
         needed = []
     names = sorted({match[0] for line in needed if "extra ==" not in line and (match := _NAME.match(line))})
-    return hashlib.blake2b("\n".join(f"{name}=={version(name)}" for name in names).encode(), digest_size=8).hexdigest()
+    return tuple(f"{name}=={version(name)}" for name in names)
+
+
+def dependencies_digest(lines: Iterable[str]) -> str:
+    """Return the digest of such names and versions, which stands in the record of a run as ``dependencies``."""
+    return hashlib.blake2b("\n".join(lines).encode(), digest_size=8).hexdigest()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,9 +12,10 @@ import msgspec
 from teamworld.errors import UserError
 from teamworld.experiment.reasoner_factory import recorded
 from teamworld.experiment.runner import completed, play
-from teamworld.experiment.spec import ExperimentSpec
+from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.recorded_calls import CallStore
+from teamworld.experiment.store.results import EpisodeRow
 from teamworld.experiment.warm_start import RunMemories, opened
 from teamworld.memory.store import MemoryStore
 from teamworld.methods import registry as methods
@@ -45,26 +46,44 @@ def replay(folder: RunFolder, experiment: ExperimentSpec, scratch: Path) -> Iter
     finished = folder.finished(experiment)
     if not finished:
         raise UserError(f"{folder.path} has no finished episode yet: nothing to replay")
+    with replaying(folder, experiment, scratch) as replay_one:
+        for cell, row in finished:
+            yield replay_one(cell, row)
+
+
+@contextmanager
+def replaying(
+    folder: RunFolder, experiment: ExperimentSpec, scratch: Path
+) -> Iterator[Callable[[RunCell, EpisodeRow], ReplayedEpisode]]:
+    """Yield what runs a finished episode again and compares its log; those of a cell are to come in order.
+
+    Args:
+        folder: The run, which has results; it is only read.
+        experiment: Its experiment, resolved.
+        scratch: As for ``replay``; ``memory.sqlite`` in it holds what was learned.
+    """
     with (
         MemoryStore(scratch / "memory.sqlite") as memory,
         opened(folder, experiment) as brought,
         CallStore(folder.results_file, readonly=True) as calls,
     ):
         memories, reasoners = RunMemories(memory, brought), recorded(experiment, calls)
-        for cell, row in finished:
+
+        def replay_one(cell: RunCell, row: EpisodeRow) -> ReplayedEpisode:
             old, new = folder.log(cell, row.episode), scratch / f"{cell.name}-{row.episode}.jsonl.zst"
-            reasoner = reasoners.of(cell, row.episode)
             earlier = _events_in(old)
-            code = _code_in(earlier)
-            events = completed(play(experiment, cell, row.episode, new, memories, reasoner, code, earlier)).events
-            delta = methods.make(cell.method, experiment.options[cell.method]).learn(events)
+            reasoner, own = reasoners.of(cell, row.episode), _played_by(earlier)
+            played = completed(play(experiment, cell, row.episode, new, memories, reasoner, *own, earlier))
+            delta = methods.make(cell.method, experiment.options[cell.method]).learn(played.events)
             if delta is not None:
                 memory.commit(cell.name, delta)
             changed = difference(old, new)
-            if changed is None and not _is_same(row.summary, summarise(events)):
+            if changed is None and not _is_same(row.summary, summarise(played.events)):
                 changed = "its row in results.sqlite says something else"
-            yield ReplayedEpisode(old, changed)
             new.unlink()
+            return ReplayedEpisode(old, changed)
+
+        yield replay_one
 
 
 def _events_in(log: Path) -> list[Event]:
@@ -75,10 +94,16 @@ def _events_in(log: Path) -> list[Event]:
     return events
 
 
-def _code_in(log: Sequence[Event]) -> Mapping[str, str]:
-    """Return which code a log says it was played by: what plays it again may be another that plays alike."""
+def _played_by(log: Sequence[Event]) -> tuple[Mapping[str, str], str]:
+    """Return which code a log says it was played by, and under which registration.
+
+    What plays it again may be another code that plays alike.
+    """
     start = next((event for event in log if isinstance(event, EpisodeStart)), None)
-    return {} if start is None or start.code is msgspec.UNSET else start.code
+    if start is None:
+        return {}, ""
+    code, registered = start.code, start.registered
+    return {} if code is msgspec.UNSET else code, "" if registered is msgspec.UNSET else registered
 
 
 def _is_same(held: Summary, played: Summary) -> bool:

@@ -23,7 +23,7 @@ import msgspec
 from teamworld.episode.loop import Episode, Setting
 from teamworld.errors import UserError
 from teamworld.experiment import process_pool, warm_start
-from teamworld.experiment.code_identity import code_of
+from teamworld.experiment.code_identity import code_of, dependencies
 from teamworld.experiment.interventions import ForkedMethod, ForkedReasoner, Interventions
 from teamworld.experiment.reasoner_factory import ReasonerFactory, RunMonitor, live, prepare
 from teamworld.experiment.replay_reasoner import from_record, recall
@@ -106,7 +106,8 @@ def run(
         if brought and not folder.experiment_file.exists():
             warm_start.bring(folder, brought)
         table = None if plan is None or not plan.endpoints else plan.prices.table()
-        folder.claim(experiment, table, [template for template in templates if ":" in template], code)
+        own_templates = [template for template in templates if ":" in template]
+        folder.claim(experiment, table, own_templates, code, dependencies())
         nobody = source is None and (plan is None or not (plan.endpoints or plan.people))
         processes = process_pool.many(experiment.episode_count, _WORTH, running.processes) if nobody else 1
         if processes > 1 and not has_local_plugins(experiment):
@@ -121,7 +122,8 @@ def run(
                 with CallStore(folder.results_file) as calls:
                     calls.forget_failed(finished)
         errors = EpisodeErrors(experiment.episode_count, running.tolerate, watch.notice)
-        return completed(_run(experiment, folder, experiment.cells(), progress, reasoners, errors))
+        cells = experiment.cells()
+        return completed(_run(experiment, folder, folder.registered, cells, progress, reasoners, errors))
 
 
 def _check_world(experiment: ExperimentSpec, folder: RunFolder) -> None:
@@ -169,24 +171,26 @@ def _run_in_processes(
             for row in results.rows(cell) if cell not in missing else ():
                 progress(row)
         if missing:
-            for rows in process_pool.as_done(partial(run_cell, experiment, folder), missing, processes):
+            for rows in process_pool.as_done(
+                partial(run_cell, experiment, folder, folder.registered), missing, processes
+            ):
                 for row in rows:
                     progress(row)
         return [row for cell in cells for row in results.rows(cell)]
 
 
-def run_cell(experiment: ExperimentSpec, folder: RunFolder, cell: RunCell) -> list[EpisodeRow]:
+def run_cell(experiment: ExperimentSpec, folder: RunFolder, registered: str, cell: RunCell) -> list[EpisodeRow]:
     """Run what is missing of one cell whose reasoners ask nobody, in a folder that the caller holds."""
     experiment.load_plugins()
     nobody = nullcontext(ReasonerFactory(experiment))
-    return completed(
-        _run(experiment, folder, [cell], lambda row: None, nobody, EpisodeErrors(experiment.episode_count))
-    )
+    errors = EpisodeErrors(experiment.episode_count)
+    return completed(_run(experiment, folder, registered, [cell], lambda row: None, nobody, errors))
 
 
 async def _run(
     experiment: ExperimentSpec,
     folder: RunFolder,
+    registered: str,
     cells: Sequence[RunCell],
     progress: EpisodeCallback,
     opened: AbstractAsyncContextManager[ReasonerFactory],
@@ -201,7 +205,9 @@ async def _run(
             turn = asyncio.Semaphore(reasoners.together)
             memories = RunMemories(memory, earlier)
             codes = {method: code_of(experiment, method) for method in {cell.method: None for cell in cells}}
-            job = CellRunner(experiment, folder, results, memories, reasoners, progress, turn, errors, codes)
+            job = CellRunner(
+                experiment, folder, results, memories, reasoners, progress, turn, errors, codes, registered
+            )
             await job.finish_all(job.run(cell) for cell in cells)
         return [row for cell in cells for row in results.rows(cell)]
 
@@ -252,6 +258,8 @@ class CellRunner:
     errors: EpisodeErrors
     codes: Mapping[str, Mapping[str, str]]
     """What code plays each method, see ``code_identity``."""
+    registered: str
+    """Digest of what the run set out to play, see ``registration``."""
 
     async def run(self, cell: RunCell) -> None:
         """Run what is missing of a cell: in order where the method learns, else at the same time."""
@@ -320,8 +328,8 @@ class CellRunner:
             path.parent.mkdir(parents=True, exist_ok=True)
             reasoner = self.reasoners.of(cell, episode)
             try:
-                code = self.codes[cell.method]
-                events, digested = await play(self.experiment, cell, episode, path, self.memories, reasoner, code)
+                own = self.codes[cell.method], self.registered
+                events, digested = await play(self.experiment, cell, episode, path, self.memories, reasoner, *own)
             except LostCall as error:
                 path.unlink(missing_ok=True)
                 self.errors.add(cell, episode, error)
@@ -344,10 +352,12 @@ async def play(
     memories: RunMemories,
     reasoner: Reasoner,
     code: Mapping[str, str] = MappingProxyType({}),
+    registered: str = "",
     earlier: Sequence[Event] | None = None,
 ) -> PlayedEpisode:
     """Play one episode of a resolved experiment into a log file, which names the code that plays it.
 
+    ``registered`` is the digest of what its run set out to play, which stands in the first record.
     ``earlier`` is the log of the same episode where it is played again.
     """
     options, world_seed = experiment.options, cell.world_seed(episode, experiment.instances)
@@ -384,6 +394,7 @@ async def play(
                 retries=experiment.retries,
                 log_level=experiment.log_level,
                 code=code,
+                registered=registered,
             ),
             edit=(lambda message: message) if interventions is None else interventions.edit,
         )

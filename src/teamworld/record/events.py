@@ -100,6 +100,8 @@ class EpisodeStart(_Record, frozen=True, kw_only=True, tag="episode_start"):
     """Verbs of actions that look into what their first argument names; left out in worlds without them."""
     code: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
     """Digests of the code that plays, by name, see ``experiment.code_identity``; left out where no run is played."""
+    registered: str | msgspec.UnsetType = msgspec.UNSET
+    """Digest of what the run had set out to play by then, see ``experiment.registration``; left out likewise."""
 
 
 class StageEntered(_Record, frozen=True, kw_only=True, tag="stage"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,6 +15,7 @@ from filelock import FileLock, Timeout
 
 from teamworld import __version__, yaml_io
 from teamworld.errors import UserError
+from teamworld.experiment.registration import Registration, register, what_decides
 from teamworld.experiment.spec import ExperimentSpec, RunCell, build, load
 from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.experiment.store.results import EpisodeRow, Results
@@ -27,8 +28,6 @@ _LOCK, _DRAFT = ".lock", f"{EXPERIMENT_FILE}.tmp"
 #: What a kill can leave behind before the experiment file stands.
 _OURS_EARLY = frozenset({_LOCK, _DRAFT})
 _BEFORE = "before.sqlite"
-#: Fields of an experiment of which a run may get more.
-_GROWING = frozenset({"methods", "seeds", "episodes"})
 Value = TypeVar("Value")
 _WAIT = 0.5  # seconds, longer than somebody looks whether a run is held
 
@@ -45,6 +44,8 @@ class _Kept(msgspec.Struct):
     prompts: dict[str, dict[str, int | str]] | None = None
     code: list[dict[str, int | str]] | None = None
     price_tables: list[str] | None = None
+    packages: dict[str, list[str]] | None = None
+    registered: list[Registration] | None = None
 
 
 class RunFolder:
@@ -183,6 +184,19 @@ class RunFolder:
                 "--accept-changes to go on with what is there now, or start anew with another --out"
             )
 
+    def packages(self) -> dict[str, list[str]]:
+        """Return the packages that the run was played with as ``NAME==VERSION``, by the digests that codes name."""
+        return dict(self._data().get("packages") or {})
+
+    def registrations(self) -> tuple[Registration, ...]:
+        """Return what the run set out to play, in the order in which it grew; empty for runs of before it was kept."""
+        return tuple(msgspec.convert(self._data().get("registered") or [], list[Registration]))
+
+    @property
+    def registered(self) -> str:
+        """Digest of the registration in force, for the first record of a log; empty if there is none."""
+        return next((entry.digest for entry in reversed(self.registrations())), "")
+
     def price_tables(self) -> tuple[str, ...]:
         """Return where the prices of its calls come from, in the order of their use; empty where none was made."""
         return tuple(self._data().get("price_tables") or ())
@@ -224,6 +238,7 @@ class RunFolder:
         price_table: str | None = None,
         templates: Iterable[str] = (),
         code: Mapping[str, str] | None = None,
+        dependencies: Sequence[str] = (),
     ) -> None:
         """Make the folder this experiment's own; whoever calls has checked it and holds the lock.
 
@@ -232,6 +247,7 @@ class RunFolder:
             price_table: Where the prices of calls come from that are made from now on; None where none will be.
             templates: Prompt templates of other packages that the experiment's methods use.
             code: Digests of the code that plays from now on; None where nothing will be played.
+            dependencies: Names and versions of the packages that it plays with.
         """
         held = self._data() if self.experiment_file.exists() else {}
         data = experiment.model_dump(mode="json")
@@ -249,7 +265,17 @@ class RunFolder:
             codes.append({**code, "from": len(self.finished(experiment))})
         if codes:
             data["code"] = codes
-        named = ("methods", "seeds", "episodes", "price_tables", "code")
+        packages = dict(held.get("packages") or {})
+        if code is not None and codes and "dependencies" in code and dependencies:
+            packages.setdefault(code["dependencies"], list(dependencies))
+        if packages:
+            data["packages"] = packages
+        entries = msgspec.convert(held.get("registered") or [], list[Registration])
+        if code is not None and (entries or not held):
+            entries = list(register(entries, experiment, len(self.finished(experiment))))
+        if entries:
+            data["registered"] = msgspec.json.decode(msgspec.json.encode(entries))  # lists, as YAML reads them
+        named = ("methods", "seeds", "episodes", "price_tables", "code", "packages", "registered")
         if any(data.get(name) != held.get(name) for name in named):  # else the file stays what it was
             write_yaml(self.experiment_file, data)
 
@@ -322,18 +348,6 @@ def join_values(held: Iterable[Value], wanted: Iterable[Value]) -> tuple[Value, 
 def _difference(held: ExperimentSpec, wanted: ExperimentSpec) -> tuple[str, object, object] | None:
     """Return the first thing that would change the play of a run's cells: its name and both values."""
     methods = [method for method in held.methods if method in wanted.options]
-    before, after = _what_decides(held, methods), _what_decides(wanted, methods)
+    before, after = what_decides(held, methods), what_decides(wanted, methods)
     names = (name for name in {**before, **after} if before.get(name) != after.get(name))
     return next(((name, before.get(name, "not set"), after.get(name, "not set")) for name in names), None)
-
-
-def _what_decides(experiment: ExperimentSpec, methods: Iterable[str]) -> dict[str, object]:
-    """Return by name what decides how some methods play, however many cells and episodes there are."""
-    fields = experiment.model_dump(exclude={*_GROWING, "options", "talk"})
-    owners = {owner: experiment.options[owner] for owner in (experiment.world, *methods)}
-    rules = {method: experiment.message_rule(method).model_dump() for method in methods}
-    return (
-        fields
-        | {f"{owner}.{name}": value for owner, values in owners.items() for name, value in values.items()}
-        | {f"messages.{name} of {owner}": value for owner, rule in rules.items() for name, value in rule.items()}
-    )

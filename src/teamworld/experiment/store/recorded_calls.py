@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
@@ -100,6 +100,16 @@ class CallStore(Database):
             lost_output_tokens=sum(usage.output or 0 for usage in taken),
             uncounted_tries=sum(usage.prompt is None or usage.output is None for usage in taken),
         )
+
+    def records(self, cell: RunCell) -> list[tuple[int, CallKey, CallRecord]]:
+        """Return the calls of a cell whole, each with its episode and its key, in their order."""
+        rows = self._select(f"episode, mind, purpose, number, attempt, {_RECORD}", f"ORDER BY {_KEY}", cell, None)
+        return [(row[0], CallKey(*row[1:5]), self._read(row[5:])) for row in rows]
+
+    def add_all(self, calls: Iterable[tuple[str, int, CallKey, CallRecord]]) -> None:
+        """Put calls on record, all or none: name of the cell, episode, key and record; no key is there yet."""
+        with self.transaction() as db:
+            db.executemany(_ADD, [_columns((cell, episode), key, record) for cell, episode, key, record in calls])
 
     def count(self, cell: RunCell | None = None, episode: int | None = None) -> int:
         """Return how many calls are on record."""
@@ -246,21 +256,9 @@ class EpisodeCalls:
         Raises:
             RuntimeError: The call is on record already: somebody did not look, and it was paid twice.
         """
-        request, done = record.request, record.completion
-        usage = done.usage if done else Usage()
-        values = (
-            *self.place,
-            *key,
-            request.model,
-            request.digest(),
-            msgspec.json.encode(request).decode(),
-            *((done.text, done.finish, done.served) if done else (None, None, None)),
-            *(usage.prompt, usage.cached, usage.written, usage.output, usage.reasoning),
-            *(record.seconds, record.usd, msgspec.json.encode(record.faults).decode(), record.cached),
-        )
         try:
             with self.db.transaction() as db:
-                db.execute(_ADD, values)
+                db.execute(_ADD, _columns(self.place, key, record))
                 for row in lost:
                     db.execute("DELETE FROM lost_tries WHERE rowid = ?", (row,))
         except sqlite3.IntegrityError as error:
@@ -376,6 +374,22 @@ def _keep_lost(db: sqlite3.Connection, place: tuple[str, int], model: str, tried
     row = db.execute("INSERT INTO lost_tries VALUES (?, ?, ?, ?, ?, ?)", values).lastrowid
     assert row is not None  # it was put in
     return row
+
+
+def _columns(place: tuple[str, int], key: CallKey, record: CallRecord) -> tuple[object, ...]:
+    """Return the row of a call."""
+    request, done = record.request, record.completion
+    usage = done.usage if done else Usage()
+    return (
+        *place,
+        *key,
+        request.model,
+        request.digest(),
+        msgspec.json.encode(request).decode(),
+        *((done.text, done.finish, done.served) if done else (None, None, None)),
+        *(usage.prompt, usage.cached, usage.written, usage.output, usage.reasoning),
+        *(record.seconds, record.usd, msgspec.json.encode(record.faults).decode(), record.cached),
+    )
 
 
 def _damaged(db: Database, what: str, error: msgspec.DecodeError) -> UserError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -131,17 +132,16 @@ class Results(Database):
 
     def add(self, row: EpisodeRow) -> None:
         """Store a finished episode; on return it survives a kill."""
-        values = (
-            row.cell,
-            row.episode,
-            row.method,
-            row.seed,
-            msgspec.json.encode(row.summary).decode(),
-            row.digest,
-            row.seconds,
-        )
+        self.add_all([row])
+
+    def add_all(self, rows: Iterable[EpisodeRow]) -> None:
+        """Store finished episodes, all or none; no two are of one cell and number."""
+        values = [
+            (r.cell, r.episode, r.method, r.seed, msgspec.json.encode(r.summary).decode(), r.digest, r.seconds)
+            for r in rows
+        ]
         with self.transaction() as db:
-            db.execute(f"INSERT INTO episodes ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+            db.executemany(f"INSERT INTO episodes ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", values)
 
     def rows(self, cell: RunCell | None = None) -> list[EpisodeRow]:
         """Return the finished episodes, of one cell or all, ordered by cell and episode."""

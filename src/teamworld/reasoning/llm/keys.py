@@ -88,7 +88,7 @@ def find_keys(
             several that could take it. No message shows a key.
     """
     hosts = {endpoint.host: endpoint for endpoint in endpoints if endpoint.provider not in FILES}
-    filed = _read_keys_file(environ)
+    filed = read_keys_file(environ)
     own: dict[str, Key] = {}
     for host, endpoint in hosts.items():
         if (key := _find_own_key(endpoint, filed, environ)) is not None:
@@ -110,7 +110,7 @@ def find_keys(
 
 def list_hosts(environ: Mapping[str, str] = os.environ) -> frozenset[str]:
     """Return the hosts that the user's keys file names; raises ``UserError``."""
-    return frozenset(_read_keys_file(environ))
+    return frozenset(read_keys_file(environ))
 
 
 def require_key(endpoint: Endpoint, secret: Secret | None) -> Secret | None:
@@ -244,7 +244,8 @@ def _keys_path(environ: Mapping[str, str]) -> Path:
     return expand_home(config) / "teamworld" / "keys.toml"
 
 
-def _read_keys_file(environ: Mapping[str, str]) -> dict[str, Secret]:
+def read_keys_file(environ: Mapping[str, str] = os.environ) -> dict[str, Secret]:
+    """Return the keys in the user's keys file by host or provider; none without such a file; raises ``UserError``."""
     path = _keys_path(environ)
     try:
         with open_file(path) as file:

@@ -67,7 +67,7 @@ def test_the_prompt_printed_is_the_one_that_was_shown(
         mind = Listening(NoisyRules(cell.streams(3), 0.7))
         log = tmp_path / "log.zst"
         played_by = code_of(experiment, cell.method)
-        completed(play(experiment, cell, 3, log, RunMemories(memory), mind, played_by))
+        completed(play(experiment, cell, 3, log, RunMemories(memory), mind, played_by, RunFolder(folder).registered))
     assert log.read_bytes() == RunFolder(folder).log(cell, 3).read_bytes()
     records = [event for event in read_log(log) if isinstance(event, QuestionAsked)]
     assert any(event.fallback for event in records)

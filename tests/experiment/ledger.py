@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
 from teamworld.reasoning.llm.contract import Fault, Request
-from teamworld.record import LlmCall, QuestionAsked, read_log
+from teamworld.record import EpisodeStart, Event, LlmCall, QuestionAsked, encode, read_log
 from tests.reasoning.llm.behaviour import FLAWED, HIDDEN, WHOLE, prompt_digest
 
 #: What a fault of the server is to a client that sees it.
@@ -95,6 +95,22 @@ def prompt_of(request: Request) -> str:
 def logs(out: Path) -> dict[str, bytes]:
     """Return the bytes of all logs of a run."""
     return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.glob("logs/*/*.zst"))}
+
+
+def plays(out: Path) -> dict[str, list[bytes]]:
+    """Return the records of all logs of a run, but for what the run had set out to play by then: it may have grown."""
+    return {path: play_of(out / path) for path in logs(out)}
+
+
+def play_of(log: Path) -> list[bytes]:
+    """Return the records of a log, but for what its run had set out to play by then."""
+    return [*map(encode, _unregistered(read_log(log)))]
+
+
+def _unregistered(log: Iterable[Event]) -> Iterator[Event]:
+    for event in log:
+        is_start = isinstance(event, EpisodeStart)
+        yield msgspec.structs.replace(event, registered=msgspec.UNSET) if is_start else event
 
 
 def balance(stats: Mapping[str, Any], out: Path) -> Ledger:

@@ -29,7 +29,7 @@ from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.results import EpisodeRow, Results
 from teamworld.memory.store import MemoryStore
 from teamworld.record import LogWriter, StepDone, read_log
-from tests.experiment.ledger import logs
+from tests.experiment.ledger import logs, plays
 
 SHORT: dict[str, Any] = {"method": ["drwell", "zero_shot"], "episodes": 2, "max_steps": 40}
 COMMAND = ["run", "cube", "--method", "drwell,zero_shot", "--episodes", "2", "--max-steps", "40"]
@@ -265,7 +265,7 @@ def test_the_experiment_file_is_the_experiment(finished: Path) -> None:
 def test_every_seed_has_a_memory_of_its_own(tmp_path: Path) -> None:
     run("cube", method="drwell", episodes=2, seed=[0, 1], max_steps=40, out=tmp_path / "both")
     run("cube", method="drwell", episodes=2, seed=1, max_steps=40, out=tmp_path / "one")
-    both, one = logs(tmp_path / "both"), logs(tmp_path / "one")
+    both, one = plays(tmp_path / "both"), plays(tmp_path / "one")
     assert {name: both[name] for name in one} == one
 
 

@@ -8,7 +8,7 @@ show.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -51,17 +51,20 @@ def what_decides(experiment: ExperimentSpec, methods: Iterable[str]) -> dict[str
     )
 
 
-def settings_digest(experiment: ExperimentSpec, methods: Sequence[str]) -> str:
-    """Return the digest of what decides how some methods of a resolved experiment play."""
-    return _digest(what_decides(experiment, sorted(methods)))
+def settings_digest(experiment: ExperimentSpec, methods: Sequence[str], versions: Mapping[str, str]) -> str:
+    """Return the digest of what decides how some methods of a resolved experiment play, and on which versions."""
+    return _digest([what_decides(experiment, sorted(methods)), versions])
 
 
-def register(held: Sequence[Registration], experiment: ExperimentSpec, finished: int) -> tuple[Registration, ...]:
+def register(
+    held: Sequence[Registration], experiment: ExperimentSpec, versions: Mapping[str, str], finished: int
+) -> tuple[Registration, ...]:
     """Return the registrations of a run, with one more where the experiment goes beyond the last.
 
     Args:
         held: Those that it has.
         experiment: What is to be played from now on, resolved.
+        versions: Of this package and of Python, when the run began.
         finished: How many episodes of the run are finished.
     """
     last = held[-1] if held else None
@@ -71,7 +74,7 @@ def register(held: Sequence[Registration], experiment: ExperimentSpec, finished:
         methods=experiment.methods,
         seeds=experiment.seeds,
         episodes=experiment.episodes,
-        settings=settings_digest(experiment, experiment.methods),
+        settings=settings_digest(experiment, experiment.methods, versions),
         finished=finished,
     )
     return (*held, entry.sealed(last.digest if last is not None else ""))

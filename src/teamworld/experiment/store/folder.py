@@ -37,15 +37,20 @@ def write_yaml(path: Path, data: Mapping[str, Any]) -> None:
     write_file(path, yaml.safe_dump(dict(data), sort_keys=False, allow_unicode=True).encode())
 
 
-class _Kept(msgspec.Struct):
+class RunRecord(msgspec.Struct, frozen=True):
     """What stands in an experiment file beside the experiment."""
 
     versions: dict[str, str] | None = None
+    """Of this package and of Python, when the run began."""
     prompts: dict[str, dict[str, int | str]] | None = None
-    code: list[dict[str, int | str]] | None = None
-    price_tables: list[str] | None = None
-    packages: dict[str, list[str]] | None = None
-    registered: list[Registration] | None = None
+    """Version and hash of each prompt template then, by path."""
+    code: tuple[dict[str, int | str], ...] | None = None
+    """See ``RunFolder.codes``."""
+    price_tables: tuple[str, ...] | None = None
+    packages: dict[str, tuple[str, ...]] | None = None
+    """The packages that it was played with as ``NAME==VERSION``, by the digest that its code names."""
+    registered: tuple[Registration, ...] | None = None
+    """What it set out to play, in the order in which it grew."""
 
 
 class RunFolder:
@@ -184,18 +189,14 @@ class RunFolder:
                 "--accept-changes to go on with what is there now, or start anew with another --out"
             )
 
-    def packages(self) -> dict[str, list[str]]:
-        """Return the packages that the run was played with as ``NAME==VERSION``, by the digests that codes name."""
-        return dict(self._data().get("packages") or {})
-
-    def registrations(self) -> tuple[Registration, ...]:
-        """Return what the run set out to play, in the order in which it grew; empty for runs of before it was kept."""
-        return tuple(msgspec.convert(self._data().get("registered") or [], list[Registration]))
+    def record(self) -> RunRecord:
+        """Return what the experiment file holds beside the experiment; raises ``UserError``."""
+        return msgspec.convert(self._data(), RunRecord)
 
     @property
     def registered(self) -> str:
         """Digest of the registration in force, for the first record of a log; empty if there is none."""
-        return next((entry.digest for entry in reversed(self.registrations())), "")
+        return next((entry.digest for entry in reversed(self.record().registered or ())), "")
 
     def price_tables(self) -> tuple[str, ...]:
         """Return where the prices of its calls come from, in the order of their use; empty where none was made."""
@@ -204,7 +205,7 @@ class RunFolder:
     def _data(self) -> dict[str, Any]:
         data = yaml_io.load(self.experiment_file)
         try:
-            msgspec.convert(data, _Kept)
+            msgspec.convert(data, RunRecord)
         except msgspec.ValidationError as error:
             raise UserError(f"{self.experiment_file} is damaged: {error}") from None
         return dict(data)
@@ -272,7 +273,7 @@ class RunFolder:
             data["packages"] = packages
         entries = msgspec.convert(held.get("registered") or [], list[Registration])
         if code is not None and (entries or not held):
-            entries = list(register(entries, experiment, len(self.finished(experiment))))
+            entries = list(register(entries, experiment, data["versions"], len(self.finished(experiment))))
         if entries:
             data["registered"] = msgspec.json.decode(msgspec.json.encode(entries))  # lists, as YAML reads them
         named = ("methods", "seeds", "episodes", "price_tables", "code", "packages", "registered")

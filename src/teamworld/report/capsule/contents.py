@@ -14,6 +14,7 @@ import msgspec
 import zstandard
 
 from teamworld.errors import UserError
+from teamworld.experiment.spec import ExperimentSpec
 from teamworld.experiment.store.folder import EXPERIMENT_FILE, RunFolder
 from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.experiment.store.results import EpisodeRow, Results
@@ -85,9 +86,8 @@ def seal(manifest: bytes) -> str:
     return digest_of(manifest)
 
 
-def members_of(folder: RunFolder) -> Iterator[tuple[str, bytes | Path]]:
+def members_of(folder: RunFolder, experiment: ExperimentSpec) -> Iterator[tuple[str, bytes | Path]]:
     """Yield the members of a run by their names in its folder; the caller knows that it is finished."""
-    experiment = folder.experiment()
     yield EXPERIMENT_FILE, folder.experiment_file
     rows = folder.finished(experiment)
     lines = [

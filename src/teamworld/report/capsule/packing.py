@@ -57,13 +57,13 @@ def pack(
     if (kind := grid.kind_of(folder)) is not None:
         members[f"{kind}.yaml"] = folder / f"{kind}.yaml"
     episodes = 0
-    for path, _ in runs:
+    for path, experiment in runs:
         run = RunFolder(path)
-        for line in run_checks.check_run(run):
+        for line in run_checks.check_run(run, experiment):
             raise UserError(f"{path} cannot be packed: {line}")
         place = "" if path == folder else f"{path.relative_to(folder).as_posix()}/"
-        members |= {f"{place}{name}": content for name, content in members_of(run)}
-        episodes += len(run.finished(run.experiment()))
+        members |= {f"{place}{name}": content for name, content in members_of(run, experiment)}
+        episodes += len(run.finished(experiment))
     made = dict(tables_of(folder, metrics, primary, processes))
     members |= {f"{TABLES}/{name}": content for name, content in made.items()}
     _check_keys(members)

@@ -8,9 +8,12 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from teamworld.errors import UserError
+from teamworld.errors import UserError, brief
 from teamworld.experiment import comparison_runs, episode_metrics, grid
+from teamworld.experiment.comparison_runs import REFERENCES
 from teamworld.experiment.episode_metrics import EpisodeMetrics
+from teamworld.experiment.replay_reasoner import replays
+from teamworld.experiment.spec import ExperimentSpec
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.metrics.definition import NULL, metrics
 from teamworld.report import comparison_tables, export, tables
@@ -37,10 +40,9 @@ def tables_of(
     Raises:
         UserError: A log is missing or damaged, or no episode is finished.
     """
-    for path, _ in grid.runs(folder):
+    for path, experiment in grid.runs(folder):
         place = "" if path == folder else f"{path.relative_to(folder).as_posix()}/"
         run = RunFolder(path)
-        experiment = run.experiment()
         report = tables.of_run([row for _, row in run.finished(experiment)], experiment)
         yield f"{place}report.md", "\n".join(map(_markdown, report)).encode()
         measured = [episode for _, episode in episode_metrics.of_runs([(run, experiment)], processes)]
@@ -93,13 +95,26 @@ def plan_gaps(folder: Path) -> Iterator[str]:
         elif path not in possible:
             yield f"{name} is no part of what was planned"
         elif path in needed:
-            run, asked_for = RunFolder(path).experiment(), needed[path]
-            for field in ("world", "seeds", "episodes", "methods"):
-                was, has = getattr(asked_for, field), getattr(run, field)
-                if field == "methods":  # reference teams stand beside
-                    has = tuple(name for name in has if name in was or name not in comparison_runs.REFERENCES)
-                if was != has and (isinstance(was, str | int) or set(was) != set(has)):
-                    yield f"{name} has other {field} than were planned: {was} were, it has {has}"
+            yield from (f"{name}: {line}" for line in _changes(needed[path], RunFolder(path).experiment()))
+
+
+def _changes(asked: ExperimentSpec, run: ExperimentSpec) -> Iterator[str]:
+    """Yield what a run has otherwise than it was planned; what was left open is the run's to fill in."""
+    left_open = {"options", "talk", *(("max_steps",) if asked.max_steps is None else ())}
+    left_open |= {"reasoner", "answers", "reasoning", "retries", "sampling"} if replays(asked) else set()
+    for name in ExperimentSpec.model_fields:
+        was, has = getattr(asked, name), getattr(run, name)
+        if name == "methods":  # reference teams stand beside
+            was, has = set(was), {method for method in has if method in was or method not in REFERENCES}
+        elif name == "seeds":
+            was, has = set(was), set(has)
+        if name not in left_open and was != has:
+            yield f"its {name} is not what was planned"
+    for owner, values in asked.options.items():
+        for option, value in values.items():
+            held = run.options.get(owner, {})
+            if option in held and str(held[option]) != str(value):
+                yield f"its {owner}.{option} is {brief(held[option])}, and {brief(value)} was planned"
 
 
 def _markdown(table: tables.Table) -> str:

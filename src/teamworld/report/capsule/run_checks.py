@@ -21,20 +21,24 @@ MOST_EPISODES: Final = 1_000_000
 _OLDER: Final = "it was begun by a version that did not keep them, or they were taken out: run it anew"
 
 
-def check_run(folder: RunFolder) -> Iterator[str]:
+def check_run(folder: RunFolder, experiment: ExperimentSpec) -> Iterator[str]:
     """Yield a line for each thing that does not hold of a run, as far as that shows without playing it.
 
     Its registrations follow one another and name all that the run is to hold; each of its episodes is there once, or
     ended in an error that is on record; each log says that it was played by the code, with the packages and under a
     registration that the run names.
 
+    Args:
+        folder: The run.
+        experiment: Its experiment.
+
     Raises:
         UserError: A file is damaged.
     """
-    experiment = folder.experiment()
     if experiment.episode_count > MOST_EPISODES:
         raise UserError(f"{folder.path} is to hold {experiment.episode_count:,} episodes: at most {MOST_EPISODES:,}")
-    registrations, packages, codes = folder.registrations(), folder.packages(), folder.codes()
+    record = folder.record()
+    registrations, packages, codes = record.registered or (), record.packages or {}, record.code or ()
     yield from _check_registrations(registrations, experiment)
     if not packages:
         yield f"no packages are named that it was played with: {_OLDER}"

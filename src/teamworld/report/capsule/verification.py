@@ -24,11 +24,15 @@ from teamworld.experiment.code_identity import code_of
 from teamworld.experiment.registration import settings_digest
 from teamworld.experiment.replay import replaying
 from teamworld.experiment.spec import ExperimentSpec, RunCell
-from teamworld.experiment.store.folder import EXPERIMENT_FILE, RunFolder
+from teamworld.experiment.store.folder import EXPERIMENT_FILE, RunFolder, RunRecord
+from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.memory.contract import MemoryDelta
 from teamworld.memory.store import MemoryStore
 from teamworld.methods import registry as methods
 from teamworld.reasoning import router
+from teamworld.reasoning.human import HUMAN
+from teamworld.reasoning.prompts import template_info
+from teamworld.record import LlmCall, read_log
 from teamworld.report.capsule import run_checks
 from teamworld.report.capsule.archive import Archive, opened
 from teamworld.report.capsule.contents import (
@@ -105,24 +109,24 @@ def verify(path: Path, *, trust: bool = False, processes: int | None = None) -> 
 def verify_unpacked(capsule: UnpackedCapsule, *, trust: bool = False, processes: int | None = None) -> Verified:
     """Verify a capsule that is unpacked; as ``verify``."""
     differences, notes = list(capsule.differences), []
-    runs = [path for path, _ in grid.runs(capsule.folder) if RunFolder(path).is_begun]
+    runs = [(path, read) for path, read in grid.runs(capsule.folder) if RunFolder(path).is_begun]
     differences += plan_gaps(capsule.folder)
     episodes = 0
-    for path in runs:
+    for path, read in runs:
         place = "" if path == capsule.folder else f"{path.relative_to(capsule.folder).as_posix()}/"
         run = RunFolder(path)
         differences += [f"{place or 'the run'}: {line}" for line in _missing(run)]
         if not run.results_file.exists():
             continue
         if not trust:
-            _refuse_foreign_code(run.experiment())
-        run.experiment().load_plugins()
-        experiment = run.experiment().resolved()
-        problems = [*run_checks.check_run(run), *_check_settings(run, experiment)]
+            _refuse_foreign_code(read)
+        problems = list(run_checks.check_run(run, read))  # before all that it names is tried
+        experiment, record = read.resolved(), run.record()
+        problems += [*_check_settings(record, experiment), *_check_calls(run, experiment)]
         replayed = _replay(run, experiment, processes)
         episodes += replayed.episodes
         differences += [f"{place}{line}" for line in (*problems, *replayed.differences)]
-        notes += [f"{place}{line}" for line in _notes(run, experiment)]
+        notes += [f"{place}{line}" for line in _notes(run, record, experiment)]
     compared = _compare_tables(capsule, processes) if episodes else _Lines([], 0)
     differences += compared.lines
     said = tuple(line.replace(f"{capsule.folder}/", "") for line in differences)
@@ -225,18 +229,46 @@ def _refuse_foreign_code(experiment: ExperimentSpec) -> None:
                 raise UserError(f"the capsule names a file, {owner}.{name} {brief(value)}: add --trust to read it")
 
 
-def _check_settings(run: RunFolder, experiment: ExperimentSpec) -> Iterator[str]:
-    for number, entry in enumerate(run.registrations(), start=1):
+def _check_settings(record: RunRecord, experiment: ExperimentSpec) -> Iterator[str]:
+    """Yield what the experiment file says otherwise than when its registrations were made, or its code was used."""
+    versions = record.versions or {}
+    for number, entry in enumerate(record.registered or (), start=1):
         known = [method for method in entry.methods if method in experiment.methods]  # others are missed elsewhere
-        if len(known) == len(entry.methods) and settings_digest(experiment, known) != entry.settings:
+        if len(known) == len(entry.methods) and settings_digest(experiment, known, versions) != entry.settings:
             yield f"{EXPERIMENT_FILE}: the settings are not those of registration {number}"
+    if not _changed_code(record, experiment):
+        for template, held in (record.prompts or {}).items():
+            if held != template_info(template)._asdict():
+                yield f"{EXPERIMENT_FILE}: the prompt {brief(template)} is not that of the code that it names"
 
 
-def _notes(run: RunFolder, experiment: ExperimentSpec) -> Iterator[str]:
+def _check_calls(run: RunFolder, experiment: ExperimentSpec) -> Iterator[str]:
+    """Yield the episodes for which answers are on record that their logs do not know."""
+    with CallStore(run.results_file, readonly=True) as store:
+        if not store.count():
+            return
+        for cell, row in run.finished(experiment):
+            calls = store.rows(cell, row.episode)
+            answered = sum(call.finish is not None and call.model != HUMAN for call in calls)
+            try:
+                logged = sum(isinstance(event, LlmCall) for event in read_log(run.log(cell, row.episode)))
+            except UserError:
+                continue  # which is found when it is played again
+            if answered != logged:
+                yield f"{cell.name}, episode {row.episode}: {answered} answers are on record, {logged} in its log"
+
+
+def _changed_code(record: RunRecord, experiment: ExperimentSpec) -> list[str]:
+    """Return which parts of the installed code are others than those that played the run last."""
+    last = (record.code or ({},))[-1]
+    return [name for name, digest in code_of(experiment).items() if last.get(name, digest) != digest]
+
+
+def _notes(run: RunFolder, record: RunRecord, experiment: ExperimentSpec) -> Iterator[str]:
     """Yield what one should know of a run even where all of it holds."""
-    if changed := run.changed_code(code_of(experiment)):
+    if changed := _changed_code(record, experiment):
         yield f"the installed code is not that of the capsule: {', '.join(changed)}; what differs may come from that"
-    for entry in run.registrations()[1:]:
+    for entry in (record.registered or ())[1:]:
         yield (
             f"{len(entry.methods)} methods, {len(entry.seeds)} seeds and {entry.episodes} episodes were registered "
             f"after {entry.finished} episodes were finished"

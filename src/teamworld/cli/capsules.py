@@ -117,3 +117,54 @@ def verify(
 
 def _count(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def leaderboard(
+    *capsules: Path,
+    out: Annotated[Path, Parameter(name=("--out", "-o"))],
+    primary: str | None = None,
+    trust: Flag = False,
+    json: Flag = False,
+    processes: Int = None,
+) -> int:
+    """Write one static page that ranks the methods of capsules that verify and that played the same instances.
+
+    The page needs no network and no script, and says what a capsule cannot prove.
+
+    Examples: `teamworld leaderboard ours.tw theirs.tw -o page.html`.
+
+    Parameters
+    ----------
+    capsules:
+        The capsules; all must have played one set of instances.
+    out:
+        The page to write, such as page.html.
+    primary:
+        The metric that decides. [default: that of a comparison on these levels]
+    trust:
+        As for verify.
+    json:
+        Print one JSON object, and nothing else.
+    processes:
+        Processes that play side by side. [default: as many as are worth it]
+    """
+    if not capsules:
+        raise UserError("which capsules? expected files such as: teamworld leaderboard ours.tw theirs.tw -o page.html")
+    if out.suffix.lower() not in (".html", ".htm") or out.is_dir() or not out.parent.is_dir():
+        raise UserError(f"-o takes the name of a web page in a folder that is there, such as page.html; got {out}")
+    from rich.console import Console
+
+    from teamworld.cli.monitor import dump
+    from teamworld.plain_files import write_file
+    from teamworld.report.capsule import leaderboard as boards
+
+    with Console(stderr=True).status("verifying"):
+        board = boards.make_board(capsules, primary, trust=trust, processes=processes)
+    write_file(out, boards.page(board).encode())
+    if json:
+        dump({"page": str(out), "entries": [row._asdict() for row in board.rows]})
+        return 0
+    print(printable(board.about))
+    print(printable("\n".join(f"{row.rank}. {row.label}: {', '.join(row.cells)}" for row in board.rows)))
+    print(printable(f"written: {out}"))
+    return 0

@@ -55,6 +55,8 @@ _WORTH: Final = 60
 #: Chunks of cells for each process: the last to end is not waited for long.
 _CHUNKS: Final = 4
 _PLANS: Final = ("grid.yaml", "comparison.yaml")
+#: Options that name files: trained networks, homes, scenes, maps.
+_FILES: Final = ("file", "data", "map_file")
 _WIDE: Final = 200  # characters of a line of a table in a message
 
 
@@ -225,7 +227,7 @@ def _refuse_foreign_code(experiment: ExperimentSpec) -> None:
             )
     for owner, values in experiment.options.items():
         for name, value in values.items():
-            if name in ("file", "data") and value is not None:
+            if name in _FILES and value is not None:
                 raise UserError(f"the capsule names a file, {owner}.{name} {brief(value)}: add --trust to read it")
 
 

@@ -18,7 +18,13 @@ from teamworld.experiment.spec import build
 from teamworld.viewer import overview
 from teamworld.viewer.server import HOST, ViewServer
 
-FIELDS: dict[str, Any] = {"world": "cube", "level": "n2", "methods": ["random", "drwell"], "seeds": [3, 4], "max_steps": 30}
+FIELDS: dict[str, Any] = {
+    "world": "cube",
+    "level": "n2",
+    "methods": ["random", "drwell"],
+    "seeds": [3, 4],
+    "max_steps": 30,
+}
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +115,7 @@ def test_what_was_said_is_found_bit_by_bit(server: ViewServer, monkeypatch: pyte
     assert all(place >= 4 for place, _, _ in whole["matches"])  # random teams say nothing
     assert all("block" in text.lower() for _, hits, _ in whole["matches"] for _, _, text in hits)
     monkeypatch.setattr(overview, "SEARCH_SECONDS", -1.0)
-    begin, pieces = 0, []
+    begin, pieces = 0, list[Any]()
     while begin < 8:
         piece = data(server, "search", words="block", begin=begin)
         assert piece["next"] == begin + 1
@@ -163,7 +169,10 @@ def test_nobody_else_is_answered(server: ViewServer) -> None:
         assert fetch(server, "episodes", **headers)[0] == 403, headers
     for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "HEAD"):
         assert fetch(server, method=method)[0] == 501, method
-    assert fetch(server, Origin=f"http://localhost:{port}", Host=f"localhost:{port}", Sec_Fetch_Site="same-origin")[0] == 200
+    assert (
+        fetch(server, Origin=f"http://localhost:{port}", Host=f"localhost:{port}", Sec_Fetch_Site="same-origin")[0]
+        == 200
+    )
     assert server.server_address[0] == "127.0.0.1"
 
 

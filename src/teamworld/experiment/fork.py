@@ -149,6 +149,7 @@ def make_experiment(origin: Origin, changes: Sequence[ForkChange]) -> Experiment
         run=origin.folder.path.as_posix(),
         episode=origin.row.episode,
         digest=origin.row.digest,
+        registered=origin.start.registered or "",
         calls=_count_calls(origin.log, min((change.step for change in (*changes, *before)), default=None)),
         changes=tuple(sorted((*before, *changes), key=lambda change: change.step)),
     )
@@ -326,7 +327,7 @@ class ForkPlayer:
                 "each; play them with teamworld fork"
             )
         self._origin, self._scratch = origin, scratch
-        self._code = origin.start.code or {}
+        self._code, self._registered = origin.start.code or {}, origin.start.registered or ""
         with MemoryStore(scratch / "memory.sqlite") as memory:
             for delta in gather(make_experiment(origin, ()))[origin.cell.name]:
                 memory.commit(origin.cell.name, delta)
@@ -342,7 +343,9 @@ class ForkPlayer:
         with MemoryStore(self._scratch / "memory.sqlite", readonly=True) as memory:
             path, number = self._scratch / "log", origin.row.episode
             memories = RunMemories(memory)
-            return runner.completed(runner.play(experiment, origin.cell, number, path, memories, reasoner, self._code))
+            return runner.completed(
+                runner.play(experiment, origin.cell, number, path, memories, reasoner, self._code, self._registered)
+            )
 
 
 def first_difference(log: Sequence[Event], other: Sequence[Event]) -> int | None:

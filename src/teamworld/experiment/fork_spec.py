@@ -115,6 +115,8 @@ class Fork(_Data):
     """Number of the episode; the fork has the same."""
     digest: str
     """Of the episode's log, see ``record.log.digest``."""
+    registered: str = ""
+    """Digest of what the run had set out to play, as the log's first record names it: the fork's log names the same."""
     calls: int = Field(default=0, ge=0)
     """Calls on record before the first change: these are answered from the record alone."""
     changes: tuple[ForkChange, ...] = ()

@@ -328,7 +328,8 @@ class CellRunner:
             path.parent.mkdir(parents=True, exist_ok=True)
             reasoner = self.reasoners.of(cell, episode)
             try:
-                own = self.codes[cell.method], self.registered
+                fork = self.experiment.fork
+                own = self.codes[cell.method], self.registered if fork is None else fork.registered
                 events, digested = await play(self.experiment, cell, episode, path, self.memories, reasoner, *own)
             except LostCall as error:
                 path.unlink(missing_ok=True)

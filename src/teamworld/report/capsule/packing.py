@@ -59,6 +59,10 @@ def pack(
     episodes = 0
     for path, experiment in runs:
         run = RunFolder(path)
+        if experiment.fork is not None:
+            raise UserError(
+                f"{path} cannot be packed: a fork is of another run, whose registration it has; pack that one"
+            )
         for line in run_checks.check_run(run, experiment):
             raise UserError(f"{path} cannot be packed: {line}")
         place = "" if path == folder else f"{path.relative_to(folder).as_posix()}/"

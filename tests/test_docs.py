@@ -79,7 +79,7 @@ def server() -> Iterator[Peer]:
 
 def blocks(text: str) -> list[tuple[str, str, str]]:
     """Return the code blocks of a page: language, name of the file that it belongs to or nothing, and code."""
-    return re.findall(r'^```(python|console|jinja)(?: title="(.*?)")?\n(.*?)^```', text, re.DOTALL | re.MULTILINE)
+    return re.findall(r'^```(python|console|jinja|yaml)(?: title="(.*?)")?\n(.*?)^```', text, re.DOTALL | re.MULTILINE)
 
 
 @pytest.fixture

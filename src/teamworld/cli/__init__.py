@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 #: The commands of each module, as help lists them.
 COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "experiments": ("run", "resume", "status", "replay"),
-    "forks": ("fork",),
+    "forks": ("fork", "worth"),
     "comparisons": ("compare", "evidence", "forecast"),
     "papers": ("reproduce",),
     "reports": ("report", "metrics", "prompts", "memory", "view"),

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import msgspec
 
-from teamworld.cli.monitor import dump, monitored, print_table
+from teamworld.cli.monitor import dump, monitored, print_table, progress_bar
 from teamworld.errors import printable
+from teamworld.experiment import process_pool
 from teamworld.experiment.fork import ForkedEpisode, Origin, fork, make_experiment
 from teamworld.experiment.fork_spec import ForkChange
 from teamworld.experiment.run_options import RunOptions
-from teamworld.report import tables
+from teamworld.report import tables, worth
 from teamworld.report.tables import Table
 
 
@@ -33,6 +34,25 @@ def play_fork(
     print_table(_beside(played))
     print(_in_words(played, changes))
     print(printable(f"Everything is recorded in {path}; look at it with: teamworld view {path} --export fork.html"))
+
+
+def measure_worth(origin: Origin, *, continuations: int, orders: int, processes: int | None, as_json: bool) -> None:
+    """Play the forks of an episode and print what its messages and agents were worth."""
+    with progress_bar() as bar:
+        task = bar.add_task("forks", total=None)
+        measured = worth.measure(
+            origin,
+            continuations=continuations,
+            orders=orders,
+            processes=processes or process_pool.processors(),
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+        )
+    if as_json:
+        dump(worth.plain(measured))
+        return
+    for table in worth.tables(measured):
+        print_table(table)
+    print(f"{measured.forks} forks were played.")
 
 
 def default_folder(origin: Origin, changes: Sequence[ForkChange]) -> Path:

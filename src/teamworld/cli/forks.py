@@ -1,4 +1,4 @@
-"""Commands that ask what would have happened otherwise: fork.
+"""Commands that ask what would have happened otherwise: fork, worth.
 
 What they do is imported when they are used: help is shown without it.
 """
@@ -12,6 +12,9 @@ from cyclopts import Parameter
 
 from teamworld.cli.options import DEFAULT_RUN, Flag, Int, RunArguments
 from teamworld.errors import UserError
+
+#: Continuations, orders and processes at most.
+_MOST = 10_000
 
 
 def fork(
@@ -79,4 +82,59 @@ def fork(
     changes = read_changes(change, step) if change is not None and step is not None else ()
     origin = find_episode(RunFolder(run), episode if episode is not None else 1, method, seed)
     fork_output.play_fork(origin, changes, out, options, as_json=json)
+    return 0
+
+
+def worth(
+    run: Path,
+    *,
+    episode: Int = 1,
+    method: str | None = None,
+    seed: Int = None,
+    continuations: Int = 20,
+    orders: Int = 20,
+    processes: Int = None,
+    json: Flag = False,
+) -> int:
+    """Measure what each message and each agent of an episode was worth, by forks without it.
+
+    A message: what came out with it, less what comes out if nobody hears it. An agent: its Shapley value, against
+    agents that wait; exact for teams of up to six, from drawn orders for larger ones. Only for episodes that rules
+    answered, or another reasoner that asks nobody.
+
+    Examples:
+        teamworld worth runs/first --episode 3
+
+        teamworld worth runs/first --continuations 50 --json
+
+    Parameters
+    ----------
+    run:
+        Folder of the run.
+    episode:
+        Number of the episode.
+    method:
+        Its method, where the run has several. [default: the first]
+    seed:
+        Its seed, where the run has several. [default: the first]
+    continuations:
+        How often the episode goes on with other random numbers of its reasoner, where that draws any.
+    orders:
+        Orders of agents that are drawn, for teams of more than six.
+    processes:
+        At a time. [default: as many as there are processors]
+    json:
+        Print one JSON object, and nothing else.
+    """
+    for name, value, least in (("continuations", continuations, 2), ("orders", orders, 2), ("processes", processes, 1)):
+        if value is not None and not least <= value <= _MOST:
+            raise UserError(f"--{name} is a number from {least} to {_MOST:,}, got {value}")
+    from teamworld.cli import fork_output
+    from teamworld.experiment.fork import find_episode
+    from teamworld.experiment.store.folder import RunFolder
+
+    origin = find_episode(RunFolder(run), episode if episode is not None else 1, method, seed)
+    fork_output.measure_worth(
+        origin, continuations=continuations or 20, orders=orders or 20, processes=processes, as_json=json
+    )
     return 0

@@ -107,7 +107,7 @@ def monitored(
         options: How it is carried out.
         lines: What is said of the costs before anything is asked; None: an estimate of each new run.
     """
-    keyboard = keyboard_for(experiment.reasoner)
+    keyboard = next(filter(None, map(keyboard_for, experiment.reasoners)), None)
     # A bar that redraws itself would garble what a person reads and types.
     with progress_bar(hidden=keyboard is not None) as bar:
         task = bar.add_task("episodes", total=total)

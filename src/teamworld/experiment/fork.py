@@ -181,7 +181,9 @@ def check_place(change: ForkChange, origin: Origin) -> None:
     if change.step >= steps:
         raise UserError(f"{where} has steps 0 to {steps - 1}, got {change.step}")
     for agent in _agents(change):
-        respondents = (*start.team, *(methods.method_class(origin.cell.method).respondents if change.answer else ()))
+        plays = change.hand_over is not None and change.hand_over.method is not None
+        bodiless = () if plays else methods.method_class(origin.cell.method).respondents
+        respondents = (*start.team, *bodiless)
         if agent not in respondents:
             raise UserError(f"{where} has no agent '{agent}'{suggest(agent, list(respondents))}")
         left = next((event.step for event in origin.log if isinstance(event, AgentLeft) and event.agent == agent), None)
@@ -332,13 +334,20 @@ class ForkPlayer:
             for delta in gather(make_experiment(origin, ()))[origin.cell.name]:
                 memory.commit(origin.cell.name, delta)
 
-    def play(self, changes: Sequence[ForkChange]) -> PlayedEpisode:
+    def play(self, changes: Sequence[ForkChange], *, heard: bool = True) -> PlayedEpisode:
         """Play a fork.
+
+        Args:
+            changes: What happens otherwise.
+            heard: Whether messages arrive as in the record; else all are lost, as in the silent rows of comparisons.
 
         Raises:
             UserError: A change cannot take place.
         """
         origin, experiment = self._origin, make_experiment(self._origin, changes)
+        if not heard:
+            messages = {**experiment.options["messages"], "loss": 1.0}
+            experiment = experiment.model_copy(update={"options": {**experiment.options, "messages": messages}})
         reasoner = ReasonerFactory(experiment).of(origin.cell, origin.row.episode)
         with MemoryStore(self._scratch / "memory.sqlite", readonly=True) as memory:
             path, number = self._scratch / "log", origin.row.episode

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
@@ -68,6 +68,15 @@ class PlanChange(_Data):
     """In written form."""
 
 
+class Heir(NamedTuple):
+    """A reasoner that takes over."""
+
+    reasoner: str
+    """As ``--reasoner`` takes it."""
+    seed: int | None = None
+    """See ``HandOver.seed``."""
+
+
 class HandOver(_Data):
     """From the step on, agents are played by another method, or another reasoner answers their questions."""
 
@@ -76,11 +85,15 @@ class HandOver(_Data):
     """Label of the method; None for the one that played them."""
     reasoner: str | None = None
     """As ``--reasoner`` takes it; None for the one that answered."""
+    seed: int | None = Field(default=None, ge=0, lt=2**31)
+    """Gives a reasoner that draws random numbers others than in the record; None for those of its place and count."""
 
     @model_validator(mode="after")
     def _hands_over(self) -> HandOver:
         if self.method is None and self.reasoner is None:
             raise ValueError("expected a method, a reasoner, or both")
+        if self.seed is not None and self.reasoner is None:
+            raise ValueError("a seed is for a reasoner: give reasoner too")
         return self
 
 
@@ -140,6 +153,12 @@ class Fork(_Data):
         return tuple(dict.fromkeys(hand.method for hand in self.hand_overs if hand.method is not None))
 
     @property
+    def heirs(self) -> tuple[Heir, ...]:
+        """The reasoners that agents are handed to, each with each seed."""
+        named = (Heir(hand.reasoner, hand.seed) for hand in self.hand_overs if hand.reasoner is not None)
+        return tuple(dict.fromkeys(named))
+
+    @property
     def reasoners(self) -> tuple[str, ...]:
-        """The reasoners that agents are handed to."""
-        return tuple(dict.fromkeys(hand.reasoner for hand in self.hand_overs if hand.reasoner is not None))
+        """Names of the reasoners that agents are handed to."""
+        return tuple(dict.fromkeys(heir.reasoner for heir in self.heirs))

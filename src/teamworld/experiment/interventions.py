@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from teamworld.episode.compatibility import entities_for
 from teamworld.errors import UserError, brief
-from teamworld.experiment.fork_spec import Fork, ForkChange, MessageChange, PlanChange
+from teamworld.experiment.fork_spec import Fork, ForkChange, Heir, MessageChange, PlanChange
 from teamworld.language import ActionSchema, AgentId, ParseError, Plan, parse_fact, parse_plan
 from teamworld.methods import registry as methods
 from teamworld.methods.common.mixed_team import SharedTeam, TeamShare
@@ -116,10 +116,10 @@ class ForkedReasoner(ReasonerRouter):
 
     Args:
         first: Who answers until then.
-        others: Who takes over, by the name in the change; they share the counts of ``first``.
+        others: Who takes over; they share the counts of ``first``.
     """
 
-    def __init__(self, first: Reasoner, others: Mapping[str, Reasoner]) -> None:
+    def __init__(self, first: Reasoner, others: Mapping[Heir, Reasoner]) -> None:
         super().__init__(first.name, [(Route("*", "*", first.name), first)])
         self._others = others
         self._heirs: dict[str, Reasoner] = {}
@@ -130,10 +130,10 @@ class ForkedReasoner(ReasonerRouter):
         """Take the changes of the episode that begins."""
         self._interventions = interventions
 
-    def hand_over(self, agents: Collection[AgentId], name: str) -> None:
-        """Let another reasoner answer for some agents from now on; in a playback, which has none, all goes on."""
-        if name in self._others:
-            self._heirs.update(dict.fromkeys(agents, self._others[name]))
+    def hand_over(self, agents: Collection[str], heir: Heir) -> None:
+        """Let another reasoner answer some respondents from now on; in a playback, which has none, all goes on."""
+        if heir in self._others:
+            self._heirs.update(dict.fromkeys(agents, self._others[heir]))
 
     def of(self, question: Question[Answer]) -> Reasoner:
         """Return who answered a respondent's last question of this kind."""
@@ -241,7 +241,7 @@ class ForkedMethod(Method):
             if (hand := change.hand_over) is not None:
                 self._interventions.done(change)
                 if hand.reasoner is not None:
-                    self._reasoner.hand_over(hand.agents, hand.reasoner)
+                    self._reasoner.hand_over(hand.agents, Heir(hand.reasoner, hand.seed))
                 if hand.method is not None:
                     self._hand_over(hand.agents, hand.method, context)
         if self._team is None:

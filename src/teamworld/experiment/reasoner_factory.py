@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from math import fsum
 from pathlib import Path
 from types import TracebackType
@@ -72,15 +73,21 @@ class ReasonerFactory:
         if fork is None:
             return self._routed(self.experiment.reasoner, cell, episode)
         counts: Counter[tuple[str, str]] = Counter()  # whoever takes over goes on counting questions and calls
-        first, *others = (self._routed(text, cell, episode, counts) for text in self.experiment.reasoners)
-        return ForkedReasoner(first, dict(zip(fork.reasoners, others, strict=True)))
+        first = self._routed(self.experiment.reasoner, cell, episode, counts)
+        heirs = {heir: self._routed(heir.reasoner, cell, episode, counts, heir.seed) for heir in fork.heirs}
+        return ForkedReasoner(first, heirs)
 
     def _routed(
-        self, text: str, cell: RunCell, episode: int, counts: Counter[tuple[str, str]] | None = None
+        self,
+        text: str,
+        cell: RunCell,
+        episode: int,
+        counts: Counter[tuple[str, str]] | None = None,
+        seed: int | None = None,
     ) -> Reasoner:
-        """Return the reasoner that a text names, with the counts that it shares."""
+        """Return the reasoner that a text names, with the counts that it shares and a seed of its own."""
         routes = parse_routes(text)
-        made = {name: self._make(name, cell, episode) for name in dict.fromkeys(route.name for route in routes)}
+        made = {name: self._make(name, cell, episode, seed) for name in dict.fromkeys(route.name for route in routes)}
         for reasoner in made.values():
             if counts is not None and isinstance(reasoner, RuleReasoner | LanguageModel | PersonReasoner):
                 reasoner.counts = counts
@@ -88,12 +95,13 @@ class ReasonerFactory:
             return made[routes[0].name]
         return ReasonerRouter(text, [(route, made[route.name]) for route in routes])
 
-    def _make(self, name: str, cell: RunCell, episode: int) -> Reasoner:
+    def _make(self, name: str, cell: RunCell, episode: int, seed: int | None) -> Reasoner:
         if name == HUMAN:
             return self.person(cell, episode)
         if is_model(name):
             return self.model(name, cell, episode)
-        return registry.make_reasoner(name, cell.streams(episode))
+        streams = cell.streams(episode)
+        return registry.make_reasoner(name, streams if seed is None else partial(streams, "continuation", seed))
 
 
 #: What takes the calls of a run to whoever answers.

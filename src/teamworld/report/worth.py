@@ -1,0 +1,359 @@
+"""What messages and agents were worth: forks of an episode without each of them.
+
+The worth of a message is what came out with it, less what comes out if nobody hears it. The worth of an agent is its
+Shapley value (1953): what it adds to the agents that act before it, on average over all orders, while those that do not
+act wait. Both are about one episode: another seed has others.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from itertools import combinations
+from math import factorial, isfinite
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from teamworld.experiment import process_pool
+from teamworld.experiment.fork import ForkPlayer, Origin, find_episode
+from teamworld.experiment.fork_spec import ForkChange
+from teamworld.experiment.store.folder import RunFolder
+from teamworld.methods import registry as methods
+from teamworld.metrics.summary import Summary, summarise
+from teamworld.record import MessageSent, StepDone
+from teamworld.report.statistics import Interval, mean_interval
+from teamworld.report.tables import Table, describe_reasoner, interval_text
+from teamworld.seeding import generator
+
+#: What is measured, in the order of tables: weight of the goals done, steps, and questions as what reasoners cost.
+MEASURES: Final = ("completion", "steps", "questions")
+#: Agents up to which all orders count.
+EXACT: Final = 6
+
+#: Characters of a message in a table.
+_SHOWN = 40
+
+Coalition: TypeAlias = frozenset[str]
+
+
+class Worth(NamedTuple):
+    """What one message or agent was worth."""
+
+    name: str
+    """``message 3``, ``all messages``, or the agent's."""
+    step: int | None
+    """In which the message was sent; None of an agent and of all messages."""
+    sender: str | None
+    text: str
+    differences: Mapping[str, Interval | None]
+    """By measure, with it less without it; a single value has itself as bounds; None where the level has no goals."""
+
+
+class EpisodeWorth(NamedTuple):
+    """What the messages and the agents of an episode were worth."""
+
+    origin: Origin
+    messages: tuple[Worth, ...]
+    """In the order in which they were sent; last all together, if there was any."""
+    agents: tuple[Worth, ...]
+    forks: int
+    """Episodes that were played."""
+    continuations: int
+    orders: int | None
+    """Orders of agents that were drawn; None where all of them count."""
+
+
+def is_stochastic(reasoner: str) -> bool:
+    """Return whether the reasoner draws random numbers, so that there are several continuations."""
+    return reasoner != "rules"
+
+
+# ---- Shapley values
+
+
+def shapley(agents: Sequence[str], value: Callable[[Coalition], float]) -> dict[str, float]:
+    """Return the Shapley values of all agents, from the value of each of their 2^n coalitions."""
+    total = len(agents)
+    worth = dict.fromkeys(agents, 0.0)
+    for size in range(total):
+        weight = factorial(size) * factorial(total - size - 1) / factorial(total)
+        for agent in agents:
+            others = [other for other in agents if other != agent]
+            for before in map(frozenset, combinations(others, size)):
+                worth[agent] += weight * (value(before | {agent}) - value(before))
+    return worth
+
+
+def shapley_in_order(order: Sequence[str], value: Callable[[Coalition], float]) -> dict[str, float]:
+    """Return what each agent adds to those before it in one order: unbiased for its Shapley value if that is drawn."""
+    worth, before = {}, frozenset[str]()
+    for agent in order:
+        worth[agent] = value(before | {agent}) - value(before)
+        before |= {agent}
+    return worth
+
+
+def draw_orders(agents: Sequence[str], number: int, seed: int) -> list[tuple[str, ...]]:
+    """Return orders of agents, each drawn evenly from all."""
+    rng = generator(seed, "worth", "orders")
+    return [tuple(agents[at] for at in rng.permutation(len(agents))) for _ in range(number)]
+
+
+# ---- forks
+
+
+class _Wanted(NamedTuple):
+    """A fork to be played."""
+
+    changes: tuple[ForkChange, ...]
+    heard: bool = True
+
+
+class _Place(NamedTuple):
+    """Where an episode is, for processes of their own."""
+
+    folder: Path
+    episode: int
+    method: str
+    seed: int
+
+
+def _play(place: _Place, wanted: Sequence[_Wanted]) -> list[Summary]:
+    """Play some forks of an episode."""
+    origin = find_episode(RunFolder(place.folder), place.episode, place.method, place.seed)
+    with tempfile.TemporaryDirectory(prefix="teamworld-") as scratch:
+        player = ForkPlayer(origin, Path(scratch))
+        return [summarise(player.play(each.changes, heard=each.heard).events) for each in wanted]
+
+
+def _play_all(origin: Origin, wanted: Sequence[_Wanted], processes: int) -> Iterator[Summary]:
+    """Yield what came of each fork, in order."""
+    place = _Place(origin.folder.path, origin.row.episode, origin.cell.method, origin.cell.seed)
+    size = max(1, -(-len(wanted) // (4 * processes)))
+    parts = [wanted[at : at + size] for at in range(0, len(wanted), size)]
+    for summaries in process_pool.in_order(partial(_play, place), parts, processes):
+        yield from summaries
+
+
+def measure(
+    origin: Origin,
+    *,
+    continuations: int = 1,
+    orders: int = 20,
+    processes: int = 1,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> EpisodeWorth:
+    """Return what the messages and the agents of an episode were worth.
+
+    Args:
+        origin: The episode.
+        continuations: How often it goes on with other random numbers of the reasoner, where that draws any.
+        orders: Of agents, drawn where there are more than ``EXACT``.
+        processes: At a time.
+        progress: Called with the forks played, and those in all.
+
+    Raises:
+        UserError: Language models or people answered, whom forks would ask again.
+    """
+    asking = _Continuations(origin, continuations if is_stochastic(origin.experiment.reasoner) else 0)
+    team = origin.start.team
+    sent = [event for event in origin.log if isinstance(event, MessageSent)]
+    places = {event.id: ForkChange.model_validate(_unheard(event, sent)) for event in sent}
+    drawn = None if len(team) <= EXACT else draw_orders(team, orders, origin.cell.seed)
+    wanted: dict[_Wanted, None] = {}
+    for number in asking.numbers:
+        for event in sent:
+            wanted.setdefault(_Wanted((places[event.id], *asking.after(event.step, number))))
+            wanted.setdefault(_Wanted(asking.after(event.step, number)))
+        if sent:
+            wanted.setdefault(_Wanted(asking.after(-1, number)))
+            wanted.setdefault(_Wanted(asking.after(-1, number), heard=False))
+    for number, coalition in _coalitions(team, drawn, asking.numbers):
+        wanted.setdefault(_Wanted((*_alone(team, coalition), *asking.after(-1, number))))
+    known: dict[_Wanted, Summary] = {_Wanted(()): origin.row.summary}
+    missing = [each for each in wanted if each not in known]
+    for done, (each, summary) in enumerate(zip(missing, _play_all(origin, missing, processes), strict=True), start=1):
+        known[each] = summary
+        progress(done, len(missing))
+    find = known.__getitem__
+    return EpisodeWorth(
+        origin,
+        tuple(_messages(sent, places, asking, find)),
+        tuple(_agents(team, drawn, asking, find)),
+        len(missing),
+        len(asking.numbers),
+        None if drawn is None else len(drawn),
+    )
+
+
+def _unheard(event: MessageSent, sent: Sequence[MessageSent]) -> dict[str, Any]:
+    """Return the change by which nobody hears a message."""
+    of_step = [other for other in sent if (other.step, other.agent) == (event.step, event.agent)]
+    return {
+        "step": event.step,
+        "message": {"agent": event.agent, "number": of_step.index(event) + 1, "recipients": ()},
+    }
+
+
+class _Continuations:
+    """How an episode goes on after a step: as recorded, or with other random numbers of its reasoner."""
+
+    def __init__(self, origin: Origin, number: int) -> None:
+        self._reasoner = origin.experiment.reasoner
+        self._agents = (*origin.start.team, *methods.method_class(origin.cell.method).respondents)
+        self._steps = sum(isinstance(event, StepDone) for event in origin.log)
+        self.numbers: tuple[int | None, ...] = tuple(range(number)) or (None,)
+        """None alone where there is only one."""
+
+    def after(self, step: int, number: int | None) -> tuple[ForkChange, ...]:
+        """Return the changes with which it goes on behind a step."""
+        if number is None or step + 1 >= self._steps:
+            return ()
+        hand_over = {"agents": self._agents, "reasoner": self._reasoner, "seed": number}
+        return (ForkChange.model_validate({"step": step + 1, "hand_over": hand_over}),)
+
+
+def _alone(team: Sequence[str], coalition: Coalition) -> tuple[ForkChange, ...]:
+    """Return the change by which only some agents act."""
+    idle = [agent for agent in team if agent not in coalition]
+    if not idle:
+        return ()
+    return (ForkChange.model_validate({"step": 0, "hand_over": {"agents": idle, "method": "do_nothing"}}),)
+
+
+def _coalitions(
+    team: Sequence[str], orders: Sequence[Sequence[str]] | None, numbers: Sequence[int | None]
+) -> Iterator[tuple[int | None, Coalition]]:
+    """Yield the coalitions whose values are needed, each with its continuation."""
+    if orders is None:
+        for number in numbers:
+            for size in range(len(team) + 1):
+                yield from ((number, frozenset(part)) for part in combinations(team, size))
+        return
+    for at, order in enumerate(orders):
+        number = numbers[at % len(numbers)]
+        yield from ((number, frozenset(order[:size])) for size in range(len(order) + 1))
+
+
+def _value(summary: Summary, measure: str) -> float | None:
+    value = getattr(summary, measure)
+    return None if value is None or not isfinite(value) else float(value)
+
+
+def _messages(
+    sent: Sequence[MessageSent],
+    places: Mapping[int, ForkChange],
+    asking: _Continuations,
+    find: Callable[[_Wanted], Summary],
+) -> Iterator[Worth]:
+    for event in sent:
+        pairs = [
+            (find(_Wanted(after)), find(_Wanted((places[event.id], *after))))
+            for after in (asking.after(event.step, number) for number in asking.numbers)
+        ]
+        yield Worth(f"message {event.id}", event.step, event.agent, event.text, _differences(pairs))
+    if sent:
+        afters = [asking.after(-1, number) for number in asking.numbers]
+        pairs = [(find(_Wanted(after)), find(_Wanted(after, heard=False))) for after in afters]
+        yield Worth("all messages", None, None, "", _differences(pairs))
+
+
+def _differences(pairs: Sequence[tuple[Summary, Summary]]) -> dict[str, Interval | None]:
+    differences: dict[str, Interval | None] = {}
+    for name in MEASURES:
+        values = [(_value(kept, name), _value(without, name)) for kept, without in pairs]
+        differences[name] = mean_interval([a - b for a, b in values if a is not None and b is not None])
+    return differences
+
+
+def _agents(
+    team: Sequence[str],
+    orders: Sequence[Sequence[str]] | None,
+    asking: _Continuations,
+    find: Callable[[_Wanted], Summary],
+) -> Iterator[Worth]:
+    added: dict[str, dict[str, list[float]]] = {agent: {name: [] for name in MEASURES} for agent in team}
+
+    def take(name: str, number: int | None, order: Sequence[str] | None) -> None:
+        @cache
+        def value(coalition: Coalition) -> float:
+            summary = find(_Wanted((*_alone(team, coalition), *asking.after(-1, number))))
+            return _value(summary, name) or 0.0
+
+        worth = shapley(team, value) if order is None else shapley_in_order(order, value)
+        for agent in team:
+            added[agent][name].append(worth[agent])
+
+    for name in MEASURES:
+        if _value(find(_Wanted((*_alone(team, frozenset(team)), *asking.after(-1, asking.numbers[0])))), name) is None:
+            continue
+        if orders is None:
+            for number in asking.numbers:
+                take(name, number, None)
+        else:
+            for at, order in enumerate(orders):
+                take(name, asking.numbers[at % len(asking.numbers)], order)
+    for agent in team:
+        yield Worth(agent, None, None, "", {name: mean_interval(added[agent][name]) for name in MEASURES})
+
+
+# ---- as tables and data
+
+
+def plain(worth: EpisodeWorth) -> dict[str, Any]:
+    """Return plain data for ``--json``."""
+    row = worth.origin.row
+    return {
+        "run": str(worth.origin.folder.path),
+        "method": row.method,
+        "seed": row.seed,
+        "episode": row.episode,
+        "recorded": {name: getattr(row.summary, name) for name in MEASURES},
+        "forks": worth.forks,
+        "continuations": worth.continuations,
+        "orders": worth.orders,
+        "messages": [_plain(part) for part in worth.messages],
+        "agents": [_plain(part) for part in worth.agents],
+    }
+
+
+def _plain(part: Worth) -> dict[str, Any]:
+    bounds = {name: None if value is None else value._asdict() for name, value in part.differences.items()}
+    return {"name": part.name, "step": part.step, "sender": part.sender, "text": part.text, **bounds}
+
+
+def tables(worth: EpisodeWorth) -> list[Table]:
+    """Return a table of the messages, where there were any, and one of the agents."""
+    row, spec = worth.origin.row, worth.origin.experiment
+    where = f"{spec.world} {spec.level}: episode {row.episode} of {row.cell}"
+    several = worth.continuations > 1
+    over = (
+        f"mean of {worth.continuations} continuations [95 % interval]" if several else "one continuation, no interval"
+    )
+    answered = describe_reasoner(spec)
+    shown = []
+    if worth.messages:
+        lines = tuple(
+            ("" if part.step is None else str(part.step), part.sender or "", _short(part), *_cells(part))
+            for part in worth.messages
+        )
+        caption = f"with the message less with nobody hearing it; {over}; {answered}"
+        shown.append(Table(f"{where}, worth of messages", ("step", "sender", "message", *MEASURES), lines, caption))
+    how = "all orders" if worth.orders is None else f"{worth.orders} orders drawn [95 % interval]"
+    lines = tuple((part.name, *_cells(part)) for part in worth.agents)
+    caption = f"Shapley values against agents that wait, {how}; {over if worth.orders is None else answered}"
+    shown.append(Table(f"{where}, worth of agents", ("agent", *MEASURES), lines, caption))
+    return shown
+
+
+def _short(part: Worth) -> str:
+    text = part.text or part.name
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
+
+
+def _cells(part: Worth) -> Iterator[str]:
+    for name in MEASURES:
+        interval = part.differences[name]
+        several = interval is not None and interval.n > 1
+        yield interval_text(interval, "{:+.2f}".format if name == "completion" else "{:+.1f}".format, bounds=several)

@@ -45,6 +45,7 @@ PAGES = [
     "docs/reference/failures.md",
     "docs/how-to/replay.md",
     "docs/how-to/fork.md",
+    "docs/how-to/capsules.md",
     "docs/how-to/reproduce.md",
     "docs/reference/prompts.md",
     "docs/how-to/records.md",

@@ -119,8 +119,9 @@ def edited_records(members: Members, scratch: Path) -> Iterator[Tampering]:
         "another action": ("action", lambda r: r.update(verb="wait", args=[])),
         "a later end": ("episode_end", lambda r: r.update(reason="solved" if r["reason"] != "solved" else "horizon")),
     }
+    kinds = {name: {record["kind"] for record in lines_of(members, name)} for name in logs(members)}
     for what, (kind, edit) in edits.items():
-        for name in logs(members)[:3]:
+        for name in [name for name in kinds if kind in kinds[name]][:3]:
 
             def change(them: Members, kind: str = kind, edit: Callable[..., object] = edit, name: str = name) -> None:
                 records = lines_of(them, name)

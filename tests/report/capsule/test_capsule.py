@@ -10,6 +10,7 @@ import sys
 import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -33,8 +34,8 @@ KEY = "sk-a-key-of-mine-1234567890"
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of a method that learns and one that does not, whose reasoner errs."""
     out = tmp_path_factory.mktemp("folder") / "run"
-    fields = {"level": "n1", "seeds": [0, 1, 2], "episodes": 2, "max_steps": 6, "reasoner": "rules:noise=0.3"}
-    run("cube", method=["drwell", "zero_shot"], out=out, **fields)
+    fields: dict[str, Any] = {"level": "n1", "seeds": [0, 1, 2], "episodes": 2, "max_steps": 6}
+    run("cube", method=["drwell", "zero_shot"], reasoner="rules:noise=0.3", out=out, **fields)
     return out
 
 
@@ -89,7 +90,6 @@ def test_what_was_packed_verifies(fixture: str, request: pytest.FixtureRequest) 
 def test_processes_find_the_same(plain: Path, tmp_path: Path) -> None:
     members = members_of(plain)
     members["tables/report.md"] += b"more\n"
-    tampering.swapped_logs(members)
     first, second = tampering.logs(members)[:2]
     members[first], members[second] = members[second], members[first]
     write(tmp_path / "x.tw", members)
@@ -117,7 +117,7 @@ def test_the_command_says_what_differs_line_by_line(
 
 def test_seeds_that_were_added_after_a_look_are_told(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
-    fields = {"level": "n1", "method": "random", "max_steps": 4, "out": out}
+    fields: dict[str, Any] = {"level": "n1", "method": "random", "max_steps": 4, "out": out}
     run("cube", seeds=[0], **fields)
     run("cube", seeds=[0, 1], **fields)
     pack(out, tmp_path / "x.tw")
@@ -166,7 +166,9 @@ KINDS = (
 def kinds(
     plain: Path, modelled: Path, compared: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, list[Tampering]]:
-    return _kinds(*map(members_of, (plain, modelled, compared)), tmp_path_factory.mktemp("scratch"))
+    return _kinds(
+        members_of(plain), members_of(modelled), members_of(compared), tmp_path_factory.mktemp("scratch")
+    )
 
 
 def _unfound(capsule: Path, tamperings: Iterable[Tampering], target: Path) -> list[str]:
@@ -318,12 +320,13 @@ def test_code_and_files_that_a_capsule_names_are_left_alone(
 ) -> None:
     (tmp_path / "evil_code.py").write_text("from pathlib import Path\nPath('ran').write_text('')\nclass World: ...\n")
     monkeypatch.chdir(tmp_path)
-    for change in (
+    changes: list[Callable[[dict[str, Any]], object]] = [
         lambda data: data.update(world="evil_code:World"),
         lambda data: data.update(reasoner="evil_code:World"),
         lambda data: data["methods"].append("evil_code:World"),
         lambda data: data["options"]["cube"].update(data="/etc/passwd"),
-    ):
+    ]
+    for change in changes:
         members = members_of(plain)
         data = yaml.safe_load(members["experiment.yaml"])
         change(data)
@@ -357,8 +360,9 @@ def test_what_cannot_be_verified_is_not_packed(folder: Path, tmp_path: Path) -> 
     stored = Path(__file__).parents[2] / "experiment" / "stored" / "run-0.1.0"
     with pytest.raises(UserError, match="were not registered before the first call"):
         pack(Path(shutil.copytree(stored, tmp_path / "old")), tmp_path / "x.tw")
+    (tmp_path / "empty").mkdir()
     with pytest.raises(UserError, match="holds no run"):
-        pack(tmp_path, tmp_path / "x.tw")
+        pack(tmp_path / "empty", tmp_path / "x.tw")
 
 
 def test_another_process_packs_the_same_bytes(folder: Path, plain: Path, tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def edited_records(members: Members, scratch: Path) -> Iterator[Tampering]:
         "another answer": ("question", lambda r: r.update(answer={**r["answer"], "reason": "because"})),
         "a fallback": ("question", lambda r: r.update(fallback=not r.get("fallback", False))),
         "another action": ("action", lambda r: r.update(verb="wait", args=[])),
-        "a later end": ("episode_end", lambda r: r.update(reason="solved" if r["reason"] != "solved" else "horizon")),
+        "a later end": ("episode_end", lambda r: r.update(reason="quit" if r["reason"] != "quit" else "lost")),
     }
     kinds = {name: {record["kind"] for record in lines_of(members, name)} for name in logs(members)}
     for what, (kind, edit) in edits.items():

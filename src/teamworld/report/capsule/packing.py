@@ -100,7 +100,8 @@ def _check_keys(members: Mapping[str, bytes | Path]) -> None:
                 data = stream.read()
         text = data.decode("utf-8", "replace")
         for value, source in known.items():
-            if value in text or ("\\" in text and keys.mask(text, value) != text):
+            spelled = "\\" in text or not text.isascii()  # which may spell the key in another way
+            if value in text or (spelled and keys.mask(text, value) != text):
                 raise UserError(
                     f"{name} holds the key in {source}: a capsule is for others to read; nothing was packed"
                 )

@@ -61,7 +61,7 @@ def fetch(
         connection.close()
 
 
-def data(server: ViewServer, page: str, **asked: object) -> Any:
+def data(server: ViewServer, page: str, **asked: object) -> Any:  # noqa: ANN401  (whatever JSON there is)
     status, _, body = fetch(server, f"{page}?{urlencode(asked)}")
     assert status == 200, body
     return json.loads(body)

@@ -357,7 +357,7 @@ def view(
     port: Int = None,
     no_browser: Flag = False,
 ) -> int:
-    """Open a page that lists the episodes of a run, a grid or a comparison and plays each; or write an episode as a file.
+    """Open a page that lists and plays the episodes of a run, a grid or a comparison; or write an episode as a file.
 
     The page is for this machine only, and grows while the run goes on; ctrl-C ends it. With --export an episode is
     written as one web page that plays it (no server, no network, it can be mailed), or as a figure.

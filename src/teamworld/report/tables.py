@@ -195,6 +195,7 @@ def describe_headline(rows: Iterable[EpisodeRow]) -> str:
 
 
 def unit(measure: HeadlineValue) -> str:
+    """Return what a measure is counted in, and whether more or less of it is better."""
     more = "more" if measure.better == "high" else "less"
     return f"{measure.unit}, {more}" if measure.unit else more
 

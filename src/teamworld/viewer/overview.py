@@ -1,4 +1,4 @@
-"""The episodes of a run, a grid or a comparison: what the page of ``teamworld view`` lists, and what is said in them."""
+"""The episodes of a run, a grid or a comparison: what the page of ``teamworld view`` lists and searches."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class EpisodeFolder:
         )
 
     def tables(self) -> list[ShownTable]:
-        """Return the tables of each run over all its episodes; of a folder of several, with its name before the title."""
+        """Return the table of each run over all its episodes; of a folder of several, with its name before the title."""
         shown = []
         for part in self._parts():
             rows = [row for _, row in part.folder.finished(part.experiment)]

@@ -11,14 +11,14 @@ import secrets
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
 from teamworld.errors import UserError
 from teamworld.viewer.html_export import overview_page
-from teamworld.viewer.overview import EpisodeFolder
+from teamworld.viewer.overview import EpisodeFolder, Overview
 from teamworld.viewer.replay_page import view
 
 HOST: Final = "127.0.0.1"
@@ -102,7 +102,7 @@ class ViewServer(ThreadingHTTPServer):
                 return _HTML, made.html.encode()
         raise Refused(HTTPStatus.NOT_FOUND, "not found")
 
-    def _news(self, asked: dict[str, str]) -> Any:
+    def _news(self, asked: dict[str, str]) -> Overview | None:
         """Return all episodes; nothing where they are those of the version that is known already."""
         return None if asked.get("version") == self.episodes.version() else self.episodes.overview()
 

@@ -166,9 +166,7 @@ KINDS = (
 def kinds(
     plain: Path, modelled: Path, compared: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, list[Tampering]]:
-    return _kinds(
-        members_of(plain), members_of(modelled), members_of(compared), tmp_path_factory.mktemp("scratch")
-    )
+    return _kinds(members_of(plain), members_of(modelled), members_of(compared), tmp_path_factory.mktemp("scratch"))
 
 
 def _unfound(capsule: Path, tamperings: Iterable[Tampering], target: Path) -> list[str]:

@@ -15,10 +15,13 @@ import msgspec
 import yaml
 import zstandard
 
+from teamworld.errors import UserError
 from teamworld.experiment.code_identity import dependencies_digest
 from teamworld.experiment.registration import Registration
 from teamworld.record.log import LogWriter, read_log
 from teamworld.report.capsule.archive import digest_of, write_archive
+from teamworld.report.capsule.rebuilt_tables import tables_of
+from teamworld.report.capsule.verification import unpacked
 
 Members = dict[str, bytes]
 EXPERIMENT = "experiment.yaml"
@@ -42,6 +45,19 @@ def write(path: Path, members: Members) -> None:
     manifest = msgspec.json.decode(members["capsule.json"])
     manifest["files"] = {name: digest_of(data) for name, data in members.items() if name != "capsule.json"}
     write_archive(path, {**members, "capsule.json": msgspec.json.encode(manifest)})
+
+
+def remake_tables(members: Members, scratch: Path) -> None:
+    """Make the tables those of the other members, as who tampers carefully would; where they give none, they stay."""
+    write(scratch, members)
+    try:
+        with unpacked(scratch) as capsule:
+            made = dict(tables_of(capsule.folder, None, None, 1))
+    except UserError:
+        return
+    for name in [name for name in members if name.startswith("tables/")]:
+        del members[name]
+    members.update({f"tables/{name}": data for name, data in made.items()})
 
 
 # ---- reading and writing members

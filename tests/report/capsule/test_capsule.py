@@ -156,10 +156,9 @@ def _kinds(plain: Members, modelled: Members, compared: Members, scratch: Path) 
 
 
 _OF_MODELS, _OF_COMPARISONS = ("edited_calls",), ("changed_plans", "tables_of_comparisons")
-KINDS = (
-    *("edited_records", "moved_records", "swapped_logs", "edited_rows", "dropped_parts", "added_episodes"),
-    *("changed_rules", "other_locks", "edited_tables", *_OF_MODELS, *_OF_COMPARISONS),
-)
+#: What the tables are made to fit afterwards: no table gives it away.
+_CAREFUL = ("edited_records", "moved_records", "swapped_logs", "edited_rows", "dropped_parts", "added_episodes")
+KINDS = (*(*_CAREFUL, "changed_rules", "other_locks", "edited_tables", *_OF_MODELS, *_OF_COMPARISONS),)
 
 
 @pytest.fixture(scope="module")
@@ -169,13 +168,15 @@ def kinds(
     return _kinds(members_of(plain), members_of(modelled), members_of(compared), tmp_path_factory.mktemp("scratch"))
 
 
-def _unfound(capsule: Path, tamperings: Iterable[Tampering], target: Path) -> list[str]:
-    """Return the tamperings that verifying does not find."""
+def _unfound(capsule: Path, tamperings: Iterable[Tampering], target: Path, *, careful: bool) -> list[str]:
+    """Return the tamperings that verifying does not find; careful ones make the tables fit."""
     members, missed = members_of(capsule), []
     for each in tamperings:
         them = dict(members)
         each.change(them)
         assert them != members, f"{each.name} changes nothing"
+        if careful:
+            tampering.remake_tables(them, target)
         write(target, them)
         try:
             if verify(target).holds:
@@ -192,7 +193,7 @@ def test_every_tampering_is_found(
     kind: str, kinds: dict[str, list[Tampering]], plain: Path, modelled: Path, compared: Path, tmp_path: Path
 ) -> None:
     capsule = modelled if kind in _OF_MODELS else compared if kind in _OF_COMPARISONS else plain
-    assert _unfound(capsule, kinds[kind], tmp_path / "x.tw") == []
+    assert _unfound(capsule, kinds[kind], tmp_path / "x.tw", careful=kind in _CAREFUL) == []
 
 
 def test_there_are_two_hundred_tamperings_and_a_capsule_that_is_only_written_again_holds(

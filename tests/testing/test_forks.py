@@ -28,7 +28,8 @@ def test_null_forks_are_the_same_and_hand_overs_come_to_their_end(label: str, wo
     place = PLACES[world]
     nulls, handed = check_forks(label, place), check_hand_overs(label, place)
     assert (*nulls.failures, *handed.failures) == ()
-    assert (nulls.played >= 2, handed.played) in ((True, 2), (False, 0))
+    least = 1 if label == "do_nothing" else 2  # of its own it has nothing that could be put in its place
+    assert (nulls.played >= least, handed.played) in ((True, 2), (False, 0))
 
 
 @pytest.mark.skipif("TEAMWORLD_NULL_FORKS" not in os.environ, reason="long: TEAMWORLD_NULL_FORKS says how many")

@@ -146,7 +146,7 @@ class EpisodeFolder:
         )
 
     def tables(self) -> list[ShownTable]:
-        """Return the table of each run over all its episodes, with its name before the title where there are several."""
+        """Return the table of each run over all its episodes, with its name before the title if there are several."""
         shown = []
         for part in self._parts():
             rows = [row for _, row in part.folder.finished(part.experiment)]

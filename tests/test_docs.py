@@ -49,6 +49,7 @@ PAGES = [
     "docs/how-to/reproduce.md",
     "docs/reference/prompts.md",
     "docs/how-to/records.md",
+    "docs/how-to/clusters.md",
     "docs/how-to/models.md",
     "docs/how-to/learning.md",
     "docs/reference/metrics.md",

@@ -12,7 +12,7 @@ from typing import Any
 
 from rich.console import Console
 
-from teamworld.cli.executions import default_folder
+from teamworld.cli.executions import default_folder, of_shard, share, tell_shard
 from teamworld.cli.monitor import dump, estimate_all, monitored, print_table
 from teamworld.errors import UserError, printable
 from teamworld.experiment import comparison_runs, grid
@@ -63,9 +63,14 @@ def compare(
         settings = comparison_runs.settings(fields)
     for setting in settings:
         setting.experiment.resolved()  # all of them, before the first begins
-    folder = out if out is not None else _default_folder(settings, references)
+    if options.shard and figures:
+        raise UserError("--figures is for whole comparisons: leave it out of a shard, and draw once they are joined")
+    folder = out if out is not None else of_shard(_default_folder(settings, references), options)
     grid.claim(folder, fields, "comparison")
     parts = _run(settings, folder, options, references=references)
+    if options.shard:
+        tell_shard(folder, options.shard, as_json=as_json)
+        return
     _show(
         parts,
         settings,
@@ -149,7 +154,7 @@ def _run(settings: Sequence[GridRun], folder: Path, options: RunOptions, *, refe
     """Run what is missing, with a progress bar; show first what language models will take."""
     first, silent = settings[0].experiment, None if references else ()
     methods = len(first.methods) + references * (len(comparison_runs.REFERENCES) + len(first.methods))
-    total = methods * len(first.seeds) * first.episodes * len(settings)
+    total = share(methods * len(first.seeds) * first.episodes * len(settings), options)
     planned = list(comparison_runs.planned(settings, folder, references=references, silent=silent))
     lines = estimate_all([(part.folder, part.experiment) for part in planned], options)
     budget = SharedBudget(options, [part.folder for part in planned])
@@ -191,8 +196,11 @@ def make_evidence(file: Path, out: Path | None, page: Path | None, options: RunO
     """Make a page of evidence and print where it is; raises ``UserError``."""
     data = load(file)
     plan = pages.parsed(data)
-    need(matplotlib="plots")
-    folder = out if out is not None else Path("runs") / file.stem
+    if options.shard:
+        pages.check_shards(plan)
+    else:
+        need(matplotlib="plots")
+    folder = out if out is not None else of_shard(Path("runs") / file.stem, options)
     target = page if page is not None else folder / "evidence.md"
     if target.is_dir() or target.suffix != ".md":
         raise UserError(f"--page is a Markdown file such as docs/evidence.md, got {target}")
@@ -201,7 +209,11 @@ def make_evidence(file: Path, out: Path | None, page: Path | None, options: RunO
     command = shlex.join(["teamworld", "evidence", str(file), *places])
     first = plan.settings(plan.sections[0], folder)[0].experiment
     lines = estimate_all(pages.planned(plan, folder), options)
-    with monitored(pages.episodes(plan), first, options, lines=lines) as (step, monitor):
+    with monitored(share(pages.episodes(plan), options), first, options, lines=lines) as (step, monitor):
+        if options.shard:
+            pages.run_shard(plan, folder, progress=step, running=options, watch=monitor)
+            tell_shard(folder, options.shard, as_json=as_json)
+            return
         made = pages.make(
             plan,
             folder,

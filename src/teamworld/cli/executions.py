@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json as json_text
 import re
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,16 +18,17 @@ from rich.text import Text
 
 from teamworld.cli.monitor import dump, estimate_all, estimate_lines, estimates, monitored, print_table, progress_bar
 from teamworld.errors import UserError, printable
-from teamworld.experiment import comparison_runs, grid, runner
+from teamworld.experiment import comparison_runs, grid, merge, runner
 from teamworld.experiment.code_identity import code_of
 from teamworld.experiment.replay import replay as replay_episodes
 from teamworld.experiment.replay_reasoner import replays
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.shared_budget import SharedBudget
 from teamworld.experiment.spec import ExperimentSpec
-from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.folder import EXPERIMENT_FILE, RunFolder
 from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.experiment.store.results import EpisodeRow
+from teamworld.plain_files import list_files
 from teamworld.reasoning.llm.prices import Prices
 from teamworld.report import bills, evidence, tables
 from teamworld.report.tables import Table
@@ -69,10 +71,15 @@ def print_estimate(experiment: ExperimentSpec, options: RunOptions, *, as_json: 
 
 def execute(experiment: ExperimentSpec, out: Path | None, options: RunOptions, *, figures: bool, as_json: bool) -> None:
     """Run an experiment with a progress bar, then print its tables or its JSON and draw its figures."""
-    path = out if out is not None else default_folder(experiment)
+    path = out if out is not None else of_shard(default_folder(experiment), options)
     folder = RunFolder(path)
-    with monitored(experiment.episode_count, experiment, options) as (step, monitor):
+    if options.shard and figures:
+        raise UserError("--figures is for whole runs: leave it out of a shard, and draw once they are joined")
+    with monitored(share(experiment.episode_count, options), experiment, options) as (step, monitor):
         rows = runner.run(experiment, path, step, options, monitor)
+    if options.shard:
+        tell_shard(path, options.shard, as_json=as_json)
+        return
     if as_json:
         if figures:
             draw_figures(folder, rows, quiet=True)
@@ -88,6 +95,70 @@ def execute(experiment: ExperimentSpec, out: Path | None, options: RunOptions, *
     if figures:
         draw_figures(folder, rows, quiet=False)
     print(printable(f"Everything is recorded in {path}; look closer with: teamworld report {path} --figures"))
+
+
+def of_shard(folder: Path, options: RunOptions) -> Path:
+    """Return the folder of a shard beside that of the whole; the same where all is run."""
+    return folder if options.part is None else folder.with_name(f"{folder.name}-{'of'.join(map(str, options.part))}")
+
+
+def share(episodes: int, options: RunOptions) -> int:
+    """Return about how many of some episodes are run, all or those of a shard."""
+    return episodes if options.part is None else -(-episodes // options.part.total)
+
+
+def tell_shard(folder: Path, shard: str | None, *, as_json: bool) -> None:
+    """Print that a shard is finished, and how to go on."""
+    runs = [RunFolder(path) for path, _ in _begun_runs(folder)]
+    done = sum(len(run.finished(run.experiment())) for run in runs)
+    if as_json:
+        dump({"run": str(folder), "shard": shard, "finished": done})
+        return
+    errors = tables.describe_errors([error for run in runs for error in run.errors(run.experiment())])
+    if errors:
+        print(printable(errors))
+    episodes = f"{done} episode{'' if done == 1 else 's'}"
+    print(
+        printable(
+            f"shard {shard} with {episodes} is in {folder}; once all shards are there, join them: teamworld "
+            f"merge {folder} ... --out DIR"
+        )
+    )
+
+
+def _begun_runs(folder: Path) -> Iterator[tuple[Path, ExperimentSpec]]:
+    paths = sorted(path.parent for path in list_files(folder) if path.name == EXPERIMENT_FILE)
+    return ((path, RunFolder(path).experiment()) for path in paths)
+
+
+def join_shards(shards: Sequence[Path], out: Path, *, as_json: bool) -> int:
+    """Join shards and tell what is missing; return 0 if nothing is, else 1."""
+    with Console(stderr=True).status("joining"):
+        merged = merge.merge(shards, out)
+    if grid.kind_of(out) is not None:  # runs that no shard has begun
+        not_begun = [(path, spec) for path, spec in _planned_runs(out) if not RunFolder(path).is_begun]
+    else:
+        not_begun = []
+    lacking = [run for run in merged if run.missing]
+    missing = sum(run.missing for run in lacking) + sum(spec.episode_count for _, spec in not_begun)
+    wanted = sum(run.wanted for run in merged) + sum(spec.episode_count for _, spec in not_begun)
+    reasons = [
+        run.why if len(merged) == 1 else f"{_within(run.folder.path, out)}: {run.why}" for run in lacking if run.why
+    ]
+    reasons += [f"{_within(path, out)}: no shard has begun it" for path, _ in not_begun]
+    if as_json:
+        dump({"run": str(out), "wanted": wanted, "missing": missing, "why": reasons})
+    elif missing:
+        why = "; ".join(reasons)
+        print(printable(f"{missing} of {wanted} episodes are missing in {out}{': ' * bool(why)}{why}"), file=sys.stderr)
+    else:
+        added = sum(run.added for run in merged)
+        print(printable(f"all {wanted} episodes are in {out} ({added} of them new)"))
+    return 1 if missing else 0
+
+
+def _within(path: Path, folder: Path) -> str:
+    return path.relative_to(folder).as_posix()
 
 
 def draw_figures(folder: RunFolder, rows: Sequence[EpisodeRow], *, quiet: bool) -> None:
@@ -118,13 +189,16 @@ def run_grid(data: Mapping[str, Any], out: Path | None, options: RunOptions, *, 
         return
     budget = SharedBudget(options, folders.values())
     grid.claim(out, data)
-    total = sum(part.experiment.episode_count for part in parts)
+    total = share(sum(part.experiment.episode_count for part in parts), options)
     done: dict[str, list[EpisodeRow]] = {}
     with monitored(total, parts[0].experiment, options, lines=lines) as (step, monitor):
         for part in parts:
             folder = folders[part.name]
             own = budget.options_for(folder, part.experiment)
             done[part.name] = runner.run(part.experiment, folder, step, own, monitor)
+    if options.shard:
+        tell_shard(out, options.shard, as_json=as_json)
+        return
     if as_json:
         dump({"grid": str(out), "runs": {part.name: [row.plain() for row in done[part.name]] for part in parts}})
         return
@@ -224,7 +298,7 @@ def _progress(folder: RunFolder, experiment: ExperimentSpec) -> RunProgress:
             calls = store.count()
     done = len(folder.finished(experiment))
     errors = len(folder.errors(experiment))
-    return RunProgress(str(folder.path), done, experiment.episode_count, folder.held(), calls, errors)
+    return RunProgress(str(folder.path), done, folder.episode_count(experiment), folder.held(), calls, errors)
 
 
 def show_status(folder: Path, *, as_json: bool) -> int:

@@ -1,11 +1,15 @@
-"""Commands that carry out runs: run, resume, status, replay.
+"""Commands that carry out runs: run, resume, status, replay, merge.
 
 What they do stands in ``executions``, which is imported when they are used: help is shown without it.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from teamworld.cli.options import DEFAULT_RUN, DEFAULT_SPEC, Flag, Names, RunArguments, SpecArguments, split_names
 from teamworld.errors import UserError
@@ -101,6 +105,9 @@ def resume(
             f"{folder} sends its prompts, and your key, to {', '.join(sorted(elsewhere))}: if that is what you want, "
             f"add --reasoner '{experiment.reasoner}'"
         )
+    held = RunFolder(folder).shard()
+    if held is not None and options.shard is None:
+        options = replace(options, shard=str(held.shard))
     executions.execute(experiment, folder, options, figures=False, as_json=json)
     return 0
 
@@ -133,3 +140,31 @@ def status(folder: Path, *, json: Flag = False) -> int:
     from teamworld.cli import executions
 
     return executions.show_status(folder, as_json=json)
+
+
+def merge(
+    *shards: Path, out: Annotated[Path | None, Parameter(name=["--out", "-o"])] = None, json: Flag = False
+) -> int:
+    """Join the shards of an experiment to one run, as if it had been run in one folder.
+
+    Exits with 0 if all episodes are there, with 1 if some are missing: what came is joined, and one line says what is
+    missing. The same command, or one with more shards, goes on; what is joined already is not touched.
+
+    - Run two shards: `teamworld run cube --seeds 8 --shard 1/2 --out shards/1`, and the same with `2/2` and `shards/2`
+    - Join them: `teamworld merge shards/1 shards/2 --out runs/joined`
+    - Play what is missing: `teamworld run cube --seeds 8 --out runs/joined`
+
+    Parameters
+    ----------
+    shards:
+        Folders of the shards in any order: of run, compare, evidence or reproduce with --shard.
+    out:
+        Folder of the joined run.
+    json:
+        Print one JSON object, and nothing else.
+    """
+    from teamworld.cli import executions
+
+    if out is None:
+        raise UserError("where to? add --out DIR, the folder of the joined run")
+    return executions.join_shards(shards, out, as_json=json)

@@ -42,6 +42,7 @@ def reproduce(
     json:
         Print the numbers, ours and the published ones, as one JSON object, and nothing else.
     """
+    from teamworld.cli.executions import tell_shard
     from teamworld.cli.monitor import dump, keyboard_for, progress_bar
 
     lists = options.level, options.method, options.references
@@ -52,6 +53,9 @@ def reproduce(
     with progress_bar(hidden=keyboard is not None) as bar:
         task = bar.add_task("reproducing", total=job.size)
         result = job.run(lambda text: bar.update(task, advance=1, description=text))
+    if result is None:
+        tell_shard(job.folder, options.shard, as_json=json)
+        return 0
     if json:
         dump(result.numbers)
         return 0

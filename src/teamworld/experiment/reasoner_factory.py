@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -66,6 +66,8 @@ class ReasonerFactory:
     """Who asks a person in an episode."""
     together: int = 1
     """Episodes at the same time."""
+    forms: Mapping[str, Form] = field(default_factory=dict)
+    """How the form of an answer is asked of each language model."""
 
     def of(self, cell: RunCell, episode: int) -> Reasoner:
         """Return who answers in an episode."""
@@ -219,6 +221,27 @@ class CachedClient:
             return await self.gateway.complete(request, self.budget.confirm, lose)
         self.budget.confirm()
         return await self.gateway.complete(*self.calls.place, key, request)
+
+
+def remote(
+    experiment: ExperimentSpec,
+    forms: Mapping[str, Form],
+    source: Callable[[str, RunCell, int], CallSource],
+    together: int,
+) -> ReasonerFactory:
+    """Return reasoners whose calls another process makes.
+
+    Args:
+        experiment: What is run.
+        forms: How the form of an answer is asked of each language model.
+        source: Where the calls of a model in an episode go.
+        together: Episodes at the same time.
+    """
+
+    def model(name: str, cell: RunCell, episode: int) -> LanguageModel:
+        return _language_model(experiment, name, forms[name], source(name, cell, episode))
+
+    return ReasonerFactory(experiment, model, together=together, forms=forms)
 
 
 def recorded(experiment: ExperimentSpec, calls: CallStore, source: CallStore | None = None) -> ReasonerFactory:
@@ -408,4 +431,4 @@ async def live(
         def person(cell: RunCell, episode: int) -> PersonReasoner:
             return PersonReasoner(watch.terminal or ClosedTerminal(), shared.calls_of(cell, episode))
 
-        yield ReasonerFactory(experiment, model, person, 1 if plan.people else running.jobs)
+        yield ReasonerFactory(experiment, model, person, 1 if plan.people else running.jobs, forms)

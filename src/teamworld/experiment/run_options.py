@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from teamworld.errors import UserError
 
@@ -15,6 +17,34 @@ _RANGES = {
     "patience": (0, 604_800),
     "tolerate": (0, 1),
 }
+
+#: Engines.
+LOCAL, RAY = "local", "ray"
+_MOST_SHARDS = 100_000
+
+
+class Shard(NamedTuple):
+    """One of the parts that an experiment is run in."""
+
+    number: int
+    """From 1 to ``total``."""
+    total: int
+
+    def __str__(self) -> str:
+        """Return it as the option takes it."""
+        return f"{self.number}/{self.total}"
+
+
+def parse_shard(text: str) -> Shard:
+    """Return the shard of a text such as 3/16; raises ``UserError``."""
+    match = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text, re.ASCII)
+    shard = Shard(*map(int, match.groups())) if match else Shard(0, 0)
+    if not 1 <= shard.number <= shard.total <= _MOST_SHARDS:
+        raise UserError(
+            f"--shard takes I/N, the I-th of N parts with I from 1 to N, such as 3/16, and at most {_MOST_SHARDS:,} "
+            f"parts; got '{text[:50]}'"
+        )
+    return shard
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +67,10 @@ class RunOptions:
         tolerate: Share of the episodes that may end in an error, because no try of a call got through, before the run
             stops. They have no score, and comparisons leave them out.
         repeat_errors: Play the episodes again that ended in an error.
+        shard: Run one part of the episodes, as I/N: 3/16 is the third of 16. Each shard has a folder of its own;
+            teamworld merge joins them. A budget is that of the shard.
+        engine: What plays the episodes: local, this machine; ray, a Ray cluster on this machine or the one that
+            RAY_ADDRESS names; ray:ADDRESS, the one there, such as ray:auto or ray:10.0.0.5:6379 (extra: ray).
         accept_changes: Go on with a run though the code that plays it has changed since it began; the run says so.
 
     Raises:
@@ -55,6 +89,8 @@ class RunOptions:
     patience: float = 300.0
     tolerate: float = 0.1
     repeat_errors: bool = False
+    shard: str | None = None
+    engine: str = LOCAL
     accept_changes: bool = False
 
     def __post_init__(self) -> None:
@@ -65,3 +101,16 @@ class RunOptions:
                 continue
             if not least <= value <= most:
                 raise UserError(f"--{name} is a number from {least:,} to {most:,}, got {value:g}")
+        _ = self.part
+        if self.engine != LOCAL and self.engine.partition(":")[0] != RAY:
+            raise UserError(f"--engine is local, ray or ray:ADDRESS, got '{self.engine[:50]}'")
+
+    @property
+    def ray_address(self) -> str | None:
+        """Where the Ray cluster is; None where that is not said."""
+        return self.engine.partition(":")[2] or None
+
+    @property
+    def part(self) -> Shard | None:
+        """The part of the episodes that is run; None: all."""
+        return None if self.shard is None else parse_shard(self.shard)

@@ -22,15 +22,16 @@ import msgspec
 
 from teamworld.episode.loop import Episode, Setting
 from teamworld.errors import UserError
-from teamworld.experiment import process_pool, warm_start
+from teamworld.experiment import process_pool, shards, warm_start
 from teamworld.experiment.code_identity import code_of, dependencies
 from teamworld.experiment.interventions import ForkedMethod, ForkedReasoner, Interventions
 from teamworld.experiment.reasoner_factory import ReasonerFactory, RunMonitor, live, prepare
 from teamworld.experiment.replay_reasoner import from_record, recall
-from teamworld.experiment.run_options import RunOptions
+from teamworld.experiment.run_options import LOCAL, RunOptions
+from teamworld.experiment.shards import EpisodePart
 from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.spec_resolution import has_local_plugins
-from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.folder import FolderShard, RunFolder
 from teamworld.experiment.store.recorded_calls import CallStore, NotRecorded
 from teamworld.experiment.store.results import EpisodeRow, Results
 from teamworld.experiment.warm_start import RunMemories
@@ -67,6 +68,8 @@ def run(
 ) -> list[EpisodeRow]:
     """Run an experiment in a folder, or go on with it, and return all episodes that the folder then holds.
 
+    With ``running.shard`` that is one part of the experiment, see ``shards``.
+
     Args:
         experiment: What to run; its options need not be filled in.
         out: The run's folder; made if it is not there.
@@ -84,15 +87,23 @@ def run(
     experiment, source = recall(experiment, folder)
     experiment = folder.grown(folder.keep_limit(experiment)).resolved()
     folder.check(experiment)  # before anything is touched
-    is_finished = len(folder.finished(experiment)) == experiment.episode_count
+    folder.check_shard(experiment, running.part)
+    part = shards.select(experiment, running.part)
+    is_finished = folder.is_begun and len(folder.finished(experiment)) == shards.count(part)
     if not is_finished:
         _check_world(experiment, folder)
         _prepare_methods(experiment)
     code = None if is_finished else code_of(experiment)
     if code is not None:
         folder.check_code(code, accepted=running.accept_changes)
+    if running.engine != LOCAL and has_local_plugins(experiment):
+        raise UserError(
+            "workers of a Ray cluster need worlds, methods and reasoners that are in modules: leave out --engine"
+        )
     asks = source is None and not is_finished
     plan = prepare(experiment, running, watch) if asks else None
+    if running.engine != LOCAL and plan is not None and plan.people:
+        raise UserError("a person answers at one terminal: leave out --engine")
     players = (*experiment.methods, *(experiment.fork.methods if experiment.fork is not None else ()))
     templates = [question.template for question in methods.kinds(players).values()]
     if plan is not None and (plan.endpoints or plan.people):
@@ -103,15 +114,19 @@ def run(
     with folder.locked():
         experiment = folder.grown(experiment)
         folder.check(experiment)  # and again, now that nobody else can write
+        folder.check_shard(experiment, running.part)
+        part = shards.select(experiment, running.part)
+        size = shards.count(part)
         if brought and not folder.experiment_file.exists():
             warm_start.bring(folder, brought)
         table = None if plan is None or not plan.endpoints else plan.prices.table()
         own_templates = [template for template in templates if ":" in template]
-        folder.claim(experiment, table, own_templates, code, dependencies())
+        held = None if running.part is None else FolderShard(*running.part, size)
+        folder.claim(experiment, table, own_templates, code, dependencies(), held)
         nobody = source is None and (plan is None or not (plan.endpoints or plan.people))
-        processes = process_pool.many(experiment.episode_count, _WORTH, running.processes) if nobody else 1
-        if processes > 1 and not has_local_plugins(experiment):
-            return _run_in_processes(experiment, folder, processes, progress)
+        processes = process_pool.many(size, _WORTH, running.processes) if nobody else 1
+        if processes > 1 and running.engine == LOCAL and not has_local_plugins(experiment):
+            return _run_in_processes(experiment, folder, part, processes, progress)
         reasoners: AbstractAsyncContextManager[ReasonerFactory] = nullcontext(ReasonerFactory(experiment))
         if source is not None:
             reasoners = from_record(experiment, folder, source)
@@ -121,9 +136,12 @@ def run(
                 finished = {(cell.name, row.episode) for cell, row in folder.finished(experiment)}
                 with CallStore(folder.results_file) as calls:
                     calls.forget_failed(finished)
-        errors = EpisodeErrors(experiment.episode_count, running.tolerate, watch.notice)
-        cells = experiment.cells()
-        return completed(_run(experiment, folder, folder.registered, cells, progress, reasoners, errors))
+        errors = EpisodeErrors(size, running.tolerate, watch.notice)
+        if running.engine != LOCAL and source is None and not is_finished:
+            from teamworld.experiment import ray_engine  # only here: it stands on this module
+
+            return ray_engine.run(experiment, folder, part, progress, reasoners, errors, running)
+        return completed(_run(experiment, folder, folder.registered, part, progress, reasoners, errors))
 
 
 def _check_world(experiment: ExperimentSpec, folder: RunFolder) -> None:
@@ -162,36 +180,51 @@ def _prepare_methods(experiment: ExperimentSpec) -> None:
 
 
 def _run_in_processes(
-    experiment: ExperimentSpec, folder: RunFolder, processes: int, progress: EpisodeCallback
+    experiment: ExperimentSpec, folder: RunFolder, part: EpisodePart, processes: int, progress: EpisodeCallback
 ) -> list[EpisodeRow]:
-    cells = experiment.cells()
     with Results(folder.results_file) as results, MemoryStore(folder.memory_file):
-        missing = [cell for cell in cells if len(results.rows(cell)) < experiment.episodes]
-        for cell in cells:
-            for row in results.rows(cell) if cell not in missing else ():
+        missing = [{cell: numbers} for cell, numbers in part.items() if len(results.rows(cell)) < len(numbers)]
+        begun = {cell for cells in missing for cell in cells}
+        for cell in part:
+            for row in results.rows(cell) if cell not in begun else ():
                 progress(row)
         if missing:
-            for rows in process_pool.as_done(
-                partial(run_cell, experiment, folder, folder.registered), missing, processes
-            ):
+            playing = partial(run_part, experiment, folder, folder.registered)
+            for rows in process_pool.as_done(playing, missing, processes):
                 for row in rows:
                     progress(row)
-        return [row for cell in cells for row in results.rows(cell)]
+        return [row for cell in part for row in results.rows(cell)]
 
 
-def run_cell(experiment: ExperimentSpec, folder: RunFolder, registered: str, cell: RunCell) -> list[EpisodeRow]:
-    """Run what is missing of one cell whose reasoners ask nobody, in a folder that the caller holds."""
+def run_part(
+    experiment: ExperimentSpec,
+    folder: RunFolder,
+    registered: str,
+    part: EpisodePart,
+    reasoners: ReasonerFactory | None = None,
+    errors: EpisodeErrors | None = None,
+) -> list[EpisodeRow]:
+    """Run what is missing of some episodes in a folder that the caller holds.
+
+    Args:
+        experiment: The resolved experiment.
+        folder: The folder.
+        registered: Digest of what the run set out to play, see ``experiment.registration``.
+        part: The episodes.
+        reasoners: Who answers; None: rules, which ask nobody.
+        errors: Is told of episodes that end in an error; None: the first one ends all.
+    """
     experiment.load_plugins()
-    nobody = nullcontext(ReasonerFactory(experiment))
-    errors = EpisodeErrors(experiment.episode_count)
-    return completed(_run(experiment, folder, registered, [cell], lambda row: None, nobody, errors))
+    answering = nullcontext(reasoners or ReasonerFactory(experiment))
+    errors = errors or EpisodeErrors(shards.count(part))
+    return completed(_run(experiment, folder, registered, part, lambda row: None, answering, errors))
 
 
 async def _run(
     experiment: ExperimentSpec,
     folder: RunFolder,
     registered: str,
-    cells: Sequence[RunCell],
+    part: EpisodePart,
     progress: EpisodeCallback,
     opened: AbstractAsyncContextManager[ReasonerFactory],
     errors: EpisodeErrors,
@@ -204,12 +237,12 @@ async def _run(
         async with opened as reasoners:
             turn = asyncio.Semaphore(reasoners.together)
             memories = RunMemories(memory, earlier)
-            codes = {method: code_of(experiment, method) for method in {cell.method: None for cell in cells}}
+            codes = {method: code_of(experiment, method) for method in {cell.method: None for cell in part}}
             job = CellRunner(
-                experiment, folder, results, memories, reasoners, progress, turn, errors, codes, registered
+                experiment, folder, part, results, memories, reasoners, progress, turn, errors, codes, registered
             )
-            await job.finish_all(job.run(cell) for cell in cells)
-        return [row for cell in cells for row in results.rows(cell)]
+            await job.finish_all(job.run(cell) for cell in part)
+        return [row for cell in part for row in results.rows(cell)]
 
 
 class EpisodeErrors:
@@ -249,6 +282,8 @@ class CellRunner:
 
     experiment: ExperimentSpec
     folder: RunFolder
+    part: EpisodePart
+    """What is to be run of it."""
     results: Results
     memories: RunMemories
     reasoners: ReasonerFactory
@@ -265,7 +300,7 @@ class CellRunner:
         """Run what is missing of a cell: in order where the method learns, else at the same time."""
         finished = {row.episode: row for row in self.results.rows(cell)}
         method = self._method(cell)
-        numbers = self.experiment.episode_numbers
+        numbers = self.part[cell]
         learning = [number for number in numbers if method.learns_in(number)]
         if learning and sorted(finished) != list(numbers[: len(finished)]):
             raise UserError(

@@ -32,6 +32,11 @@ class SharedBudget:
         self._running, self._folders = running, tuple(folders)
         self._limit = None if running.budget is None else budgets.parse_limit(running.budget)
 
+    @property
+    def shard(self) -> str | None:
+        """Which part of the runs is carried out; None: all."""
+        return self._running.shard
+
     def options_for(self, folder: Path, experiment: ExperimentSpec) -> RunOptions:
         """Return how one of the runs is carried out: its budget is the whole one less what the others took.
 
@@ -42,7 +47,7 @@ class SharedBudget:
         """
         if self._limit is None:
             return self._running
-        is_finished = len(RunFolder(folder).finished(experiment)) == experiment.episode_count
+        is_finished = len(RunFolder(folder).finished(experiment)) == RunFolder(folder).episode_count(experiment)
         if is_finished or not any(map(list_models, experiment.reasoners)):
             return replace(self._running, budget=None)
         prices = Prices.load(self._running.prices)

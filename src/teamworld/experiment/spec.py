@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 #: Characters of a method's label in the name of a folder.
 _LONGEST = 100
 #: What a run's own experiment file holds beside the experiment.
-RECORDED = ("versions", "prompts", "price_tables", "code", "packages", "registered")
+RECORDED = ("versions", "prompts", "price_tables", "code", "packages", "registered", "shard")
 
 #: ``native``: each method talks by the rule that it was published with. ``equal``: one rule holds for all.
 MessageProtocol: TypeAlias = Literal["native", "equal"]

@@ -55,6 +55,8 @@ def gather(experiment: ExperimentSpec) -> InitialMemories:
         return {}
     source = RunFolder(Path(experiment.memory))
     held = source.experiment()
+    if (part := source.shard()) is not None:
+        raise UserError(f"{source.path} is shard {part.shard} of a run: join all its shards first with teamworld merge")
     if held.world != experiment.world:
         raise UserError(
             f"{source.path} is a run in the world {held.world}: its memory says nothing on {experiment.world}"

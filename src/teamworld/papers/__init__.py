@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from teamworld.errors import UserError
+from teamworld.experiment.run_options import parse_shard
 
 if TYPE_CHECKING:
     from teamworld.papers.reproduction import Reproduction
@@ -49,6 +50,9 @@ class PaperOptions:
         episodes: cwah only: official, or episodes of our own generator: dev:NUMBER (to tune on), test:NUMBER (to
             report), or a range such as dev:100-149. [default: official]
         cap: cwah only: most messages of an agent in an episode, in all teams. [default: no bound]
+        shard: Run one part of the episodes and make no page, as I/N: 3/16 is the third of 16. Each has a folder of
+            its own; teamworld merge joins them, and the same command without it makes the page. Not for cube, which
+            measures times.
         quick: Run a small version in a short time: fewer seeds, episodes, sizes and levels.
     """
 
@@ -63,6 +67,7 @@ class PaperOptions:
     data: Path | None = None
     episodes: str | None = None
     cap: int | None = None
+    shard: str | None = None
     quick: bool = False
 
 
@@ -84,10 +89,12 @@ _OWNERS: dict[str, tuple[PaperName, ...]] = {
 class Job(NamedTuple):
     """A reproduction that is ready to run."""
 
-    run: Callable[[Progress], Reproduction]
-    """Raises a UserError if an extra is missing, or if the folder of the page holds something else."""
+    run: Callable[[Progress], Reproduction | None]
+    """Gives nothing for a shard. Raises a UserError if an extra is missing, or if the folder holds something else."""
     size: int
     """Episodes and measurements: how often its progress is reported."""
+    folder: Path
+    """Of the page."""
 
 
 def prepare(paper: PaperName, options: PaperOptions, out: Path | None, terminal: Terminal | None = None) -> Job:
@@ -118,8 +125,12 @@ def prepare(paper: PaperName, options: PaperOptions, out: Path | None, terminal:
         # A page names no place of this machine.
         words += [name] if value is True else [name, "PATH" if isinstance(value, Path) else str(value)]
     split = "" if options.episodes in (None, "official") else f"-{str(options.episodes).partition(':')[0]}"
-    folder = Path("runs") / f"reproduce-{paper}{split}{'-quick' * options.quick}" if out is None else out
-    from teamworld.papers.reproduction import PaperPlan, reproduce
+    shard = None if options.shard is None else parse_shard(options.shard)
+    part = f"-{shard.number}of{shard.total}" if shard else ""
+    folder = Path("runs") / f"reproduce-{paper}{split}{'-quick' * options.quick}{part}" if out is None else out
+    from teamworld.papers.reproduction import PaperPlan, reproduce, run_shard
 
     plan: PaperPlan = import_module(f"teamworld.papers.{paper}").plan(options, terminal)
-    return Job(partial(reproduce, plan, folder, " ".join(words)), plan.size)
+    if shard is not None:
+        return Job(partial(run_shard, plan, folder, shard), -(-plan.size // shard.total), folder)
+    return Job(partial(reproduce, plan, folder, " ".join(words)), plan.size, folder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from functools import cache
 from importlib.resources import files
@@ -16,6 +16,10 @@ import numpy as np
 import yaml
 
 from teamworld.errors import UserError
+from teamworld.experiment.run_options import RunOptions, Shard
+from teamworld.experiment.runner import run as run_experiment
+from teamworld.experiment.spec import ExperimentSpec
+from teamworld.experiment.store.results import EpisodeRow
 from teamworld.papers import FIRST_SEED, PaperName, Progress
 from teamworld.report.export import markdown
 from teamworld.report.figure_style import need
@@ -73,6 +77,14 @@ class PaperPlan(ABC):
     def size(self) -> int:
         """Episodes and measurements in all."""
 
+    def runs(self, out: Path) -> Iterable[tuple[Path, ExperimentSpec]]:
+        """Return the folders and experiments of all runs.
+
+        Raises:
+            UserError: Not all of them can be run apart from one another.
+        """
+        raise UserError(f"reproduce {self.paper} measures times, which belong to one machine: leave out --shard")
+
     @abstractmethod
     def run(self, out: Path, progress: Progress) -> Reproduction:
         """Run what is missing in the run folder of ``out``, judge it, and draw the figures."""
@@ -99,6 +111,28 @@ def reproduce(plan: PaperPlan, out: Path, command: str, progress: Progress = lam
     page = out / PAGE
     page.write_text(_render(plan.paper, command=command, plan=plan, **made.page), "utf-8")
     return made._replace(numbers={"paper": plan.paper, **plain_data(made.numbers), "page": str(page)})
+
+
+def run_shard(plan: PaperPlan, out: Path, shard: Shard, progress: Progress = lambda text: None) -> None:
+    """Run what is missing of one shard of a plan's runs, and make no page.
+
+    Args:
+        plan: What to run.
+        out: Folder of the shard.
+        shard: Which part.
+        progress: Called after every episode.
+
+    Raises:
+        UserError: The folder holds something else, or the plan cannot be run in parts.
+    """
+    runs = list(plan.runs(out))
+    check_folder(out, plan.run_folder, plan.paper)
+    for folder, experiment in runs:
+
+        def tell(row: EpisodeRow, level: str = experiment.level) -> None:
+            progress(f"{level}, {row.method}, seed {row.seed}")
+
+        run_experiment(experiment, folder, tell, RunOptions(shard=str(shard)))
 
 
 def check_folder(out: Path, runs: str, paper: PaperName) -> None:

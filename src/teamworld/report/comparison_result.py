@@ -137,6 +137,8 @@ def compare(
     Raises:
         UserError: The arguments or the folder cannot be used.
     """
+    if running is not None and running.shard:
+        raise UserError("compare measures whole runs: play shards with the command, join them, and compare the result")
     names = metrics if isinstance(metrics, str | None) else ",".join(metrics)
     processes = None if running is None else running.processes
     folders = [Path(item) for item in compared if isinstance(item, Path) or (isinstance(item, str) and "/" in item)]

@@ -219,15 +219,7 @@ def make(
     budget = SharedBudget(running, [folder for folder, _ in planned(page, out)])
     for section in page.sections:
         settings = page.settings(section, out)
-        runs = comparison_runs.run_all(
-            settings,
-            out / section.name,
-            references=section.references,
-            silent=section.silent,
-            progress=progress,
-            budget=budget,
-            watch=watch,
-        )
+        runs = _run(section, settings, out, progress, budget, watch)
         measured = measurement.measure(runs, section.metrics, running.processes)
         caption = comparison_tables.caption([setting.experiment for setting in settings])
         parts += [f"## {section.title}\n", *([section.text.strip() + "\n"] if section.text else []), f"*{caption}.*\n"]
@@ -237,6 +229,55 @@ def make(
             parts += [f"![{section.title}: {path.stem}]({link}{path.name})\n" for path in drawn]
         parts += _folded(_tables(section, settings, measured.all))
     return EvidencePage("\n".join(parts), tuple(figures))
+
+
+def check_shards(page: Evidence) -> None:
+    """See that the runs of a page can be played in shards.
+
+    Raises:
+        UserError: One begins with what another one has learned, of which a shard has a part.
+    """
+    for section in page.sections:
+        for setting in page.settings(section, Path()):
+            if setting.experiment.memory is not None:
+                raise UserError(
+                    f"section {section.name} begins with the world models of another run, of which a shard has only a "
+                    "part: leave out --shard"
+                )
+
+
+def run_shard(
+    page: Evidence,
+    out: Path,
+    *,
+    progress: Callable[[EpisodeRow], None],
+    running: RunOptions,
+    watch: RunMonitor,
+) -> None:
+    """Run what is missing of one shard, and make no page; arguments and errors as of ``make``."""
+    budget = SharedBudget(running, [folder for folder, _ in planned(page, out)])
+    for section in page.sections:
+        _run(section, page.settings(section, out), out, progress, budget, watch)
+
+
+def _run(
+    section: Section,
+    settings: Sequence[GridRun],
+    out: Path,
+    progress: Callable[[EpisodeRow], None],
+    budget: SharedBudget,
+    watch: RunMonitor,
+) -> list[ComparisonRun]:
+    """Run what is missing of a section, and return its runs."""
+    return comparison_runs.run_all(
+        settings,
+        out / section.name,
+        references=section.references,
+        silent=section.silent,
+        progress=progress,
+        budget=budget,
+        watch=watch,
+    )
 
 
 Group = dict[tuple[str, ...], list[Sample]]

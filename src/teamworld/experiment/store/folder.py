@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 import yaml
@@ -16,6 +16,7 @@ from filelock import FileLock, Timeout
 from teamworld import __version__, yaml_io
 from teamworld.errors import UserError
 from teamworld.experiment.registration import Registration, register, what_decides
+from teamworld.experiment.run_options import Shard
 from teamworld.experiment.spec import ExperimentSpec, RunCell, build, load
 from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.experiment.store.results import EpisodeRow, Results
@@ -37,6 +38,20 @@ def write_yaml(path: Path, data: Mapping[str, Any]) -> None:
     write_file(path, yaml.safe_dump(dict(data), sort_keys=False, allow_unicode=True).encode())
 
 
+class FolderShard(msgspec.Struct, frozen=True):
+    """Which part of an experiment a folder holds."""
+
+    number: Annotated[int, msgspec.Meta(ge=1)]
+    total: Annotated[int, msgspec.Meta(ge=1)]
+    episodes: Annotated[int, msgspec.Meta(ge=0)]
+    """That the part has, finished or not."""
+
+    @property
+    def shard(self) -> Shard:
+        """As the option names it."""
+        return Shard(self.number, self.total)
+
+
 class RunRecord(msgspec.Struct, frozen=True):
     """What stands in an experiment file beside the experiment."""
 
@@ -51,6 +66,8 @@ class RunRecord(msgspec.Struct, frozen=True):
     """The packages that it was played with as ``NAME==VERSION``, by the digest that its code names."""
     registered: tuple[Registration, ...] | None = None
     """What it set out to play, in the order in which it grew."""
+    shard: FolderShard | None = None
+    """Which part of the experiment it holds; None: all."""
 
 
 class RunFolder:
@@ -80,7 +97,7 @@ class RunFolder:
     def errors(self, experiment: ExperimentSpec) -> list[tuple[RunCell, int]]:
         """Return the episodes that ended in an error: no try of a call got through, and they have no score."""
         finished = {(cell.name, row.episode) for cell, row in self.finished(experiment)}
-        if not self.results_file.exists() or len(finished) == experiment.episode_count:
+        if not self.results_file.exists() or len(finished) == self.episode_count(experiment):
             return []  # without a look at all calls, which may be many
         with CallStore(self.results_file, readonly=True) as calls:
             failed = calls.failed() - finished
@@ -198,6 +215,42 @@ class RunFolder:
         """Digest of the registration in force, for the first record of a log; empty if there is none."""
         return next((entry.digest for entry in reversed(self.record().registered or ())), "")
 
+    def shard(self) -> FolderShard | None:
+        """Return which part of its experiment the folder holds; None where that is all, or nothing yet."""
+        held = self._data().get("shard") if self.is_begun else None
+        return None if held is None else msgspec.convert(held, FolderShard)
+
+    def episode_count(self, experiment: ExperimentSpec) -> int:
+        """Return how many episodes the folder has once the experiment is finished here."""
+        held = self.shard()
+        return experiment.episode_count if held is None else held.episodes
+
+    def check_shard(self, experiment: ExperimentSpec, shard: Shard | None) -> None:
+        """See that a folder that has begun holds just this part of just this experiment.
+
+        Args:
+            experiment: The resolved experiment, see ``grown``.
+            shard: The part that is to be run; None: all.
+
+        Raises:
+            UserError: It does not.
+        """
+        if not self.is_begun:
+            return
+        held = self.shard()
+        if shard != (held and held.shard):
+            whole = "a whole run" if held is None else f"shard {held.shard}"
+            wanted = "all of it" if shard is None else f"shard {shard}"
+            raise UserError(
+                f"{self.path} holds {whole}, not {wanted}: each shard takes a folder of its own, name another --out; "
+                "teamworld merge joins them"
+            )
+        if held is not None and self.experiment() != experiment:
+            raise UserError(
+                f"{self.path} holds shard {held.shard} of an experiment with other methods, seeds or episodes, and a "
+                "shard does not grow: use another --out, or join the shards first with teamworld merge"
+            )
+
     def price_tables(self) -> tuple[str, ...]:
         """Return where the prices of its calls come from, in the order of their use; empty where none was made."""
         return tuple(self._data().get("price_tables") or ())
@@ -240,6 +293,7 @@ class RunFolder:
         templates: Iterable[str] = (),
         code: Mapping[str, str] | None = None,
         dependencies: Sequence[str] = (),
+        shard: FolderShard | None = None,
     ) -> None:
         """Make the folder this experiment's own; whoever calls has checked it and holds the lock.
 
@@ -249,6 +303,7 @@ class RunFolder:
             templates: Prompt templates of other packages that the experiment's methods use.
             code: Digests of the code that plays from now on; None where nothing will be played.
             dependencies: Names and versions of the packages that it plays with.
+            shard: Which part of the experiment is run here; None: all.
         """
         held = self._data() if self.experiment_file.exists() else {}
         data = experiment.model_dump(mode="json")
@@ -276,8 +331,21 @@ class RunFolder:
             entries = list(register(entries, experiment, data["versions"], len(self.finished(experiment))))
         if entries:
             data["registered"] = msgspec.json.decode(msgspec.json.encode(entries))  # lists, as YAML reads them
+        if shard is not None:
+            data["shard"] = msgspec.to_builtins(shard)
         named = ("methods", "seeds", "episodes", "price_tables", "code", "packages", "registered")
         if any(data.get(name) != held.get(name) for name in named):  # else the file stays what it was
+            write_yaml(self.experiment_file, data)
+
+    def claim_joined(self, parts: Sequence[RunFolder]) -> None:
+        """Make the folder that of the whole run whose parts stand in other folders; as ``claim``."""
+        held = self._data() if self.is_begun else None
+        data = held or {name: value for name, value in parts[0]._data().items() if name != "shard"}
+        if tables := list(
+            dict.fromkeys(table for folder in (self, *parts) if folder.is_begun for table in folder.price_tables())
+        ):
+            data["price_tables"] = tables
+        if held is None or data != self._data():
             write_yaml(self.experiment_file, data)
 
     @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
@@ -35,6 +36,8 @@ _FIND = (
 )
 #: A call of one try of which everything was counted: most of them, and no JSON need be read for it.
 _PLAIN = "finish IS NOT NULL AND faults = '[]' AND prompt_tokens + output_tokens IS NOT NULL"
+_OF_EPISODE = "WHERE cell = ? AND episode = ?"
+_COUNTS, _GROUPED = "cell, episode, count(*)", "GROUP BY cell, episode"
 #: What of a request is one value, in words.
 _WORDS = {
     "model": "model",
@@ -159,6 +162,30 @@ class CallStore(Database):
             spent = spent_on(expense, price(model, "", expense.usage))
             total = total.plus(spent).plus(spent.call_count)
         return total
+
+    def counts(self) -> dict[tuple[str, int], int]:
+        """Return how many calls and tries that came to nothing are on record, by cell and episode."""
+        total: Counter[tuple[str, int]] = Counter()
+        for table in ("calls", "lost_tries"):
+            with self.reading() as db:
+                is_there = table == "calls" or _has_lost(db)
+            for name, episode, number in self._select(_COUNTS, _GROUPED, None, None, table=table) if is_there else ():
+                total[name, episode] += number
+        return dict(total)
+
+    def take_over(self, other: CallStore, name: str, episode: int) -> None:
+        """Put what another run has on record of an episode in place of what this one has, all or nothing."""
+        copied: dict[str, list[Any]] = {}
+        with other.reading() as db:
+            for table in ("calls", *(["lost_tries"] if _has_lost(db) else [])):
+                copied[table] = db.execute(f"SELECT * FROM {table} {_OF_EPISODE}", (name, episode)).fetchall()
+        with self.transaction() as db:
+            if copied.get("lost_tries") and not _has_lost(db):
+                db.execute(LOST)
+            for table in ("calls", *(["lost_tries"] if _has_lost(db) else [])):
+                db.execute(f"DELETE FROM {table} {_OF_EPISODE}", (name, episode))
+                for row in copied.get(table, ()):
+                    db.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
 
     def failed(self) -> set[tuple[str, int]]:
         """Return cell and episode of the calls that no try got through for."""

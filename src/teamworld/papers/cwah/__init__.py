@@ -117,6 +117,10 @@ class CwahPlan(PaperPlan):
         split, seeds = self.generated
         return f"{len(seeds)} episodes of {split}, {seeds[0]} to {seeds[-1]}"
 
+    def runs(self, out: Path) -> list[tuple[Path, ExperimentSpec]]:
+        """Return the runs of all rows."""
+        return [(row_run.path, row_run.experiment) for row in self.available for row_run in _runs(out, self, row)]
+
     def run(self, out: Path, progress: Progress) -> Reproduction:
         """Run every row in ``runs``, each on each level in a folder of its own."""
         runs = [row_run for row in self.available for row_run in _runs(out, self, row)]

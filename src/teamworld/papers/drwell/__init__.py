@@ -15,8 +15,8 @@ import msgspec
 import numpy as np
 
 from teamworld.errors import UserError
-from teamworld.experiment.api import run
-from teamworld.experiment.spec import ExperimentSpec, RunCell
+from teamworld.experiment.runner import run
+from teamworld.experiment.spec import ExperimentSpec, RunCell, build
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.memory.drawing import draw_stages
 from teamworld.memory.store import MemoryStore
@@ -62,19 +62,23 @@ class DrWellPlan(PaperPlan):
         """Episodes in all."""
         return len(METHODS) * self.seeds * self.episodes
 
+    def runs(self, out: Path) -> list[tuple[Path, ExperimentSpec]]:
+        """Return the one run."""
+        fields = {
+            "level": LEVEL,
+            "methods": METHODS,
+            "reasoner": self.reasoner,
+            "episodes": self.episodes,
+            "seeds": self.seed_range,
+            "max_steps": MAX_STEPS,
+        }
+        return [(out / "run", build(fields))]
+
     def run(self, out: Path, progress: Progress) -> Reproduction:
         """Run both methods in the folder ``run``."""
-        folder = RunFolder(out / "run")
-        run(
-            level=LEVEL,
-            method=METHODS,
-            reasoner=self.reasoner,
-            episodes=self.episodes,
-            seed=self.seed_range,
-            max_steps=MAX_STEPS,
-            out=folder.path,
-            progress=lambda row: progress(f"{row.method}, seed {row.seed}"),
-        )
+        ((path, asked),) = self.runs(out)
+        folder = RunFolder(path)
+        run(asked, folder.path, lambda row: progress(f"{row.method}, seed {row.seed}"))
         experiment = folder.experiment()
         timelines = {method: _read(folder, experiment, method) for method in METHODS}
         runs = {method: runs_of(episodes, self.latency, self.step_time) for method, episodes in timelines.items()}

@@ -72,6 +72,10 @@ class TdwmatPlan(PaperPlan):
         """Episodes in all."""
         return len(self.rows) * len(self.groups) * self.seeds
 
+    def runs(self, out: Path) -> list[tuple[Path, ExperimentSpec]]:
+        """Return the runs of all rows."""
+        return [(row_run.path, row_run.experiment) for row in self.rows for row_run in _runs(out, self, row)]
+
     def run(self, out: Path, progress: Progress) -> Reproduction:
         """Run every row in ``runs``, each on each episode in a folder of its own."""
         runs = [row_run for row in self.rows for row_run in _runs(out, self, row)]

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, NamedTuple, get_args
 
 from teamworld.errors import UserError, suggest
-from teamworld.experiment.api import run
-from teamworld.experiment.spec import MessageProtocol, RunCell
+from teamworld.experiment.runner import run
+from teamworld.experiment.spec import ExperimentSpec, MessageProtocol, RunCell, build
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.papers import PaperName, PaperOptions, Progress
 from teamworld.papers.reproduction import Check, PaperPlan, Reproduction, load_yaml
@@ -93,6 +93,25 @@ class WildfirePlan(PaperPlan):
         own = self.played(level).max_steps
         return own if self.cap is None else min(own, self.cap)
 
+    def runs(self, out: Path) -> list[tuple[Path, ExperimentSpec]]:
+        """Return the runs of all levels."""
+        return [
+            (out / "runs" / name, self._experiment(level, methods))
+            for level in self.levels
+            for name, methods in self.cells(level)
+        ]
+
+    def _experiment(self, level: str, methods: Sequence[str]) -> ExperimentSpec:
+        fields = {
+            "world": "wildfire",
+            "level": self.played(level).full_name,
+            "methods": methods,
+            "seeds": self.seed_range,
+            "max_steps": self.limit(level),
+            "talk": self.talk,
+        }
+        return build(fields)
+
     def run(self, out: Path, progress: Progress) -> Reproduction:
         """Run each level, and each further method on it, in a folder of its own in ``runs``."""
         levels: list[LevelScores] = []
@@ -118,14 +137,9 @@ class WildfirePlan(PaperPlan):
 
     def _play(self, folder: RunFolder, level: str, methods: Sequence[str], progress: Progress) -> list[EpisodeScore]:
         rows = run(
-            "wildfire",
-            level=self.played(level).full_name,
-            method=methods,
-            seed=self.seed_range,
-            max_steps=self.limit(level),
-            talk=self.talk,
-            out=folder.path,
-            progress=lambda row: progress(f"{level}, {row.method}, seed {row.seed}"),
+            self._experiment(level, methods),
+            folder.path,
+            lambda row: progress(f"{level}, {row.method}, seed {row.seed}"),
         )
         logs = (read_log(folder.log(RunCell(row.method, row.seed), row.episode)) for row in rows)
         return [episode_score(row.method, row.seed, row.summary, log) for row, log in zip(rows, logs, strict=True)]

@@ -69,12 +69,12 @@ def test_what_only_looks_on_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None
     assert rooms.isdisjoint({"cli", "papers", "report", "testing", "viewer"})
 
 
-@pytest.mark.parametrize("part", ["package_digest", "_dependencies_digest"])
+@pytest.mark.parametrize(("part", "other"), [("package_digest", "changed"), ("dependencies", ("numpy==0",))])
 def test_other_code_is_refused_until_the_user_accepts_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str, other: object
 ) -> None:
     run(build(SMALL), tmp_path / "run")
-    monkeypatch.setattr(code_identity, part, lambda: "changed")
+    monkeypatch.setattr(code_identity, part, lambda: other)
     run(build(SMALL), tmp_path / "run")  # it is finished: nothing is played
     times = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.name != ".lock"}
     with pytest.raises(UserError, match=r"has changed since the run in .* began: .*--accept-changes"):

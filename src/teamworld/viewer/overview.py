@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -117,20 +118,15 @@ class EpisodeFolder:
         self._parts()
 
     def version(self) -> str:
-        """Return what changes when something is finished, without opening anything."""
-        digest = hashlib.blake2b(digest_size=8)
-        for part in self._parts():
-            file = part.folder.results_file
-            for path in (file, file.with_name(f"{file.name}-wal")):
-                if path.exists():
-                    seen = path.stat()
-                    digest.update(f"{path} {seen.st_size} {seen.st_mtime_ns}\n".encode())
-        return digest.hexdigest()
+        """Return what changes when something is finished, without a look into results."""
+        return _version(self._parts())
 
     def overview(self) -> Overview:
         """Return all finished episodes."""
-        version, parts, listed = self.version(), self._parts(), self._finished()
-        rows = [row for _, _, row in listed]
+        parts = self._parts()
+        version, listed = _version(parts), _finished(parts)
+        rows, done = [row for _, _, row in listed], Counter(part.name for part, _, _ in listed)
+        unfinished = [part for part in parts if done[part.name] < part.folder.episode_count(part.experiment)]
         first = [part for part in tables.headline(rows) if part.metric not in MEASURES]
         names = (*(part.metric for part in first), *MEASURES)
         units = (*(tables.unit(part) for part in first), *("" for _ in MEASURES))
@@ -138,11 +134,11 @@ class EpisodeFolder:
             version=version,
             name=self.path.resolve().name,
             kind=self.kind,
-            wanted=sum(part.experiment.episode_count for part in parts),
+            wanted=sum(part.folder.episode_count(part.experiment) for part in parts),
             measures=names,
             units=units,
             episodes=tuple(_listed(part, cell, row, names) for part, cell, row in listed),
-            failed=sum(len(part.folder.errors(part.experiment)) for part in parts),
+            failed=sum(len(part.folder.errors(part.experiment)) for part in unfinished),
         )
 
     def tables(self) -> list[ShownTable]:
@@ -164,7 +160,7 @@ class EpisodeFolder:
             begin: The first episode to look into, by its place in the overview.
         """
         label = words if words in LABELS else None
-        listed, matches, end = self._finished(), list[Match](), time.monotonic() + SEARCH_SECONDS
+        listed, matches, end = _finished(self._parts()), list[Match](), time.monotonic() + SEARCH_SECONDS
         place = max(0, begin) if words else len(listed)
         while place < len(listed):
             part, cell, row = listed[place]
@@ -195,8 +191,20 @@ class EpisodeFolder:
                 parts.append(_Part(name, folder, folder.experiment() if folder.is_begun else experiment))
         return parts
 
-    def _finished(self) -> list[tuple[_Part, RunCell, EpisodeRow]]:
-        return [(part, cell, row) for part in self._parts() for cell, row in part.folder.finished(part.experiment)]
+
+def _version(parts: Iterable[_Part]) -> str:
+    digest = hashlib.blake2b(digest_size=8)
+    for part in parts:
+        file = part.folder.results_file
+        for path in (file, file.with_name(f"{file.name}-wal")):
+            if path.exists():
+                seen = path.stat()
+                digest.update(f"{path} {seen.st_size} {seen.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
+
+
+def _finished(parts: Iterable[_Part]) -> list[tuple[_Part, RunCell, EpisodeRow]]:
+    return [(part, cell, row) for part in parts for cell, row in part.folder.finished(part.experiment)]
 
 
 def _listed(part: _Part, cell: RunCell, row: EpisodeRow, names: Sequence[str]) -> ListedEpisode:

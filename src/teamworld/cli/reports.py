@@ -387,8 +387,7 @@ def view(
             raise UserError("--steps is for a figure: add --export moments.png")
         if episode is not None:
             raise UserError("--episode is for a file: add --export replay.html")
-        chosen_ones = {"method": method, "seed": seed}
-        return _serve(folder, port or 0, chosen_ones, opens=not no_browser)
+        return _serve(folder, port or 0, {"method": method, "seed": seed}, opens=not no_browser)
     if port is not None or no_browser:
         raise UserError("--port and --no-browser are for the page on this machine: leave out --export")
     return _export(folder, export, method, seed, episode, steps)

@@ -15,6 +15,8 @@ import pytest
 from teamworld.errors import UserError
 from teamworld.experiment.runner import run
 from teamworld.experiment.spec import build
+from teamworld.experiment.store.folder import RunFolder
+from teamworld.record import MessageSent, read_log
 from teamworld.viewer import overview
 from teamworld.viewer.server import HOST, ViewServer
 
@@ -123,6 +125,19 @@ def test_what_was_said_is_found_bit_by_bit(server: ViewServer, monkeypatch: pyte
     assert pieces == whole["matches"]
     assert data(server, "search", words="no such words", begin=7)["matches"] == []
     assert data(server, "search", words="", begin=0) == {"matches": [], "next": 8}
+
+
+def test_a_hit_names_the_moment_of_the_replay_where_steps_take_several_ticks(tmp_path: Path) -> None:
+    fields = {"world": "transport", "level": "dev-1", "methods": ["capo"], "seeds": [0], "max_steps": 400}
+    run(build(fields), tmp_path / "a")
+    folder = RunFolder(tmp_path / "a")
+    ((cell, row),) = folder.finished(folder.experiment())
+    said = [event for event in read_log(folder.log(cell, row.episode)) if isinstance(event, MessageSent)]
+    assert any(event.step != event.tick for event in said), "all were sent at the start: take another level"
+    for server in serve(tmp_path / "a"):
+        ((_, hits, count),) = data(server, "search", words="plan", begin=0)["matches"]
+        wanted = [event.step for event in said if "plan" in event.text.casefold()]
+        assert (count, [hit[0] for hit in hits]) == (len(wanted), wanted[:20])
 
 
 def test_failures_are_found_by_their_label(server: ViewServer) -> None:

@@ -81,7 +81,7 @@ class Match(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     place: int
     """Of the episode in ``Overview.episodes``."""
     hits: tuple[tuple[int, str, str], ...]
-    """The first ones: step, who said it or the label, the text."""
+    """The first ones: step of the log, which is a moment of the replay; who said it or the label; the text."""
     count: int
     """All of them."""
 

@@ -227,7 +227,7 @@ def _said(log: Sequence[Event], words: str) -> Iterator[tuple[int, str, str]]:
             begin = max(0, at - _AROUND)
             text = event.text[begin : at + len(words) + _AROUND]
             yield (
-                event.tick,
+                event.step,
                 event.agent,
                 f"{'…' if begin else ''}{text}{'…' if begin + len(text) < len(event.text) else ''}",
             )

@@ -140,7 +140,7 @@ def test_what_a_server_counts_is_held_to_the_budget(
     if known:
         table = next(bills.of_run(RunFolder(tmp_path / "run")))
         row = dict(zip(table.columns, table.rows[0], strict=True))
-        told = "at least" in row["prompt"] or row["prompt"] == "unknown" or "that the run stopped in" in table.caption
+        told = "at least" in row["prompt"] or row["prompt"] == "unknown" or "did not come to their end" in table.caption
         assert told or not spent.estimated, row
 
 

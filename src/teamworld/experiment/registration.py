@@ -17,6 +17,8 @@ from teamworld.experiment.spec import ExperimentSpec
 
 #: Fields of an experiment of which a run may get more.
 GROWING: Final = frozenset({"methods", "seeds", "episodes"})
+#: Options that name files: trained networks, homes, scenes, maps.
+FILES: Final = frozenset({"file", "data", "map_file"})
 
 
 class Registration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -52,8 +54,13 @@ def what_decides(experiment: ExperimentSpec, methods: Iterable[str]) -> dict[str
 
 
 def settings_digest(experiment: ExperimentSpec, methods: Sequence[str], versions: Mapping[str, str]) -> str:
-    """Return the digest of what decides how some methods of a resolved experiment play, and on which versions."""
-    return _digest([what_decides(experiment, sorted(methods)), versions])
+    """Return the digest of what decides how some methods of a resolved experiment play, and on which versions.
+
+    Of a file it holds only that one was named: its path is of one machine, and the logs name it by what it holds.
+    """
+    fields = what_decides(experiment, sorted(methods))
+    named = {name: value is not None for name, value in fields.items() if name.rpartition(".")[2] in FILES}
+    return _digest([fields | named, versions])
 
 
 def register(

@@ -21,7 +21,7 @@ from teamworld import plugins
 from teamworld.errors import UserError, brief
 from teamworld.experiment import grid, process_pool
 from teamworld.experiment.code_identity import code_of
-from teamworld.experiment.registration import settings_digest
+from teamworld.experiment.registration import FILES, settings_digest
 from teamworld.experiment.replay import replaying
 from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.folder import EXPERIMENT_FILE, RunFolder, RunRecord
@@ -55,8 +55,6 @@ _WORTH: Final = 60
 #: Chunks of cells for each process: the last to end is not waited for long.
 _CHUNKS: Final = 4
 _PLANS: Final = ("grid.yaml", "comparison.yaml")
-#: Options that name files: trained networks, homes, scenes, maps.
-_FILES: Final = ("file", "data", "map_file")
 _WIDE: Final = 200  # characters of a line of a table in a message
 
 
@@ -227,7 +225,7 @@ def _refuse_foreign_code(experiment: ExperimentSpec) -> None:
             )
     for owner, values in experiment.options.items():
         for name, value in values.items():
-            if name in _FILES and value is not None:
+            if name in FILES and value is not None:
                 raise UserError(f"the capsule names a file, {owner}.{name} {brief(value)}: add --trust to read it")
 
 

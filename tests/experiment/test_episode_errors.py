@@ -20,10 +20,10 @@ from teamworld.experiment.spec import ExperimentSpec, RunCell, build
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.experiment.store.results import EpisodeRow
+from teamworld.experiment.store.selection import select_episode
 from teamworld.reasoning.llm.gateway import Patience
 from teamworld.report import comparison_result
 from teamworld.report.tables import describe_errors
-from teamworld.viewer.selection import select_episode
 from tests.experiment.ledger import logs
 from tests.reasoning.llm.server import Peer
 

@@ -63,9 +63,9 @@ def fork(
     change:
         File with the change, in YAML. [default: none, the episode is played as it was]
     method:
-        Its method, where the run has several. [default: the first]
+        Its method, where the run has several. [default: the first with a finished episode]
     seed:
-        Its seed, where the run has several. [default: the first]
+        Its seed, where the run has several. [default: the first with a finished episode]
     out:
         Folder of the new run. [default: a name made from the arguments, beside the run]
     json:
@@ -114,9 +114,9 @@ def worth(
     episode:
         Number of the episode.
     method:
-        Its method, where the run has several. [default: the first]
+        Its method, where the run has several. [default: the first with a finished episode]
     seed:
-        Its seed, where the run has several. [default: the first]
+        Its seed, where the run has several. [default: the first with a finished episode]
     continuations:
         How often the episode goes on with other random numbers of its reasoner, where that draws any.
     orders:

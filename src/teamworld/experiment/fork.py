@@ -26,6 +26,7 @@ from teamworld.experiment.runner import PlayedEpisode
 from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.results import EpisodeRow
+from teamworld.experiment.store.selection import select_episode
 from teamworld.experiment.warm_start import RunMemories, gather
 from teamworld.language import ParseError, parse_fact, parse_plan
 from teamworld.memory.store import MemoryStore
@@ -111,28 +112,16 @@ def find_episode(folder: RunFolder, episode: int, method: str | None = None, see
     Args:
         folder: The run.
         episode: Number of the episode.
-        method: Label of its method, where the run has several; the first by default.
-        seed: Its seed, where the run has several; the first by default.
+        method: Label of its method; the first with a finished episode if None.
+        seed: Its seed; the first with a finished episode if None.
 
     Raises:
         UserError: There is no such episode, it is not finished, or its log is damaged or altered.
     """
-    experiment = folder.experiment()
-    experiment.load_plugins()
-    label = experiment.methods[0] if method is None else method
-    if label not in experiment.methods:
-        raise UserError(f"{folder.path} has no method '{label}'{suggest(label, list(experiment.methods))}")
-    chosen = experiment.seeds[0] if seed is None else seed
-    if chosen not in experiment.seeds:
-        known = ", ".join(map(str, experiment.seeds[:10]))
-        raise UserError(f"{folder.path} has no seed {chosen}; it has: {known}{', ...' * (len(experiment.seeds) > 10)}")
-    cell = RunCell(label, chosen)
-    rows = {row.episode: row for own, row in folder.finished(experiment) if own == cell}
-    if episode not in rows:
-        finished = f"it has {_numbers(rows)}" if rows else "none is"
-        raise UserError(f"{folder.path} has no finished episode {episode} of {cell.name}: {finished}")
-    row = rows[episode]
-    return Origin(folder, experiment, cell, row, tuple(read_log(folder.log(cell, episode), expected=row.digest)))
+    chosen = select_episode(folder.path, method, seed, episode)
+    chosen.experiment.load_plugins()
+    log = tuple(read_log(chosen.log, expected=chosen.digest))
+    return Origin(folder, chosen.experiment, chosen.cell, chosen.row, log)
 
 
 def make_experiment(origin: Origin, changes: Sequence[ForkChange]) -> ExperimentSpec:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from teamworld.experiment.prompts import ShownPrompt, choose, shown
 from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.selection import select_episode
 from teamworld.record import read_log
-from teamworld.viewer.selection import select_episode
 
 
 def prompt(

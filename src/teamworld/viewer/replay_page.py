@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.selection import SelectedEpisode, select_episode
 from teamworld.metrics.failures import tags
 from teamworld.plain_files import write_file
 from teamworld.record import read_log
 from teamworld.report import moments
 from teamworld.viewer.html_export import page
 from teamworld.viewer.replay_data import build
-from teamworld.viewer.selection import SelectedEpisode, select_episode
 from teamworld.worlds.registry import finder
 
 
@@ -63,9 +62,9 @@ def view(
     Raises:
         UserError: The folder holds no such episode, or its log is damaged or altered.
     """
-    chosen, world = select_episode(Path(folder), method, seed, episode), RunFolder(Path(folder)).experiment().world
+    chosen = select_episode(Path(folder), method, seed, episode)
     log = list(read_log(chosen.log, expected=chosen.digest))
-    return ReplayPage(page(build(log, tags(log, finder(world)))), chosen, height)
+    return ReplayPage(page(build(log, tags(log, finder(chosen.experiment.world)))), chosen, height)
 
 
 def draw_moments(

@@ -1,4 +1,4 @@
-"""The episode of a run that is shown."""
+"""An episode of a run, chosen by method, seed and number."""
 
 from __future__ import annotations
 
@@ -7,18 +7,29 @@ from pathlib import Path
 from typing import NamedTuple
 
 from teamworld.errors import UserError, suggest
-from teamworld.experiment.spec import RunCell
+from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.results import EpisodeRow
 
 
 class SelectedEpisode(NamedTuple):
     """A finished episode of a run."""
 
+    folder: RunFolder
+    experiment: ExperimentSpec
     cell: RunCell
-    episode: int
+    row: EpisodeRow
     log: Path
-    digest: str
-    """Of the log, as it was written."""
+
+    @property
+    def episode(self) -> int:
+        """Its number."""
+        return self.row.episode
+
+    @property
+    def digest(self) -> str:
+        """Of the log, as it was written."""
+        return self.row.digest
 
 
 def select_episode(
@@ -45,8 +56,8 @@ def select_episode(
     finished = folder.finished(experiment)
     begun = [cell for cell, _ in finished if cell in cells]
     cell = begun[0] if begun else cells[0]
-    digests = {row.episode: row.digest for place, row in finished if place == cell}
-    episodes = list(digests)
+    rows = {row.episode: row for place, row in finished if place == cell}
+    episodes = list(rows)
     which = f"{cell.method} with seed {cell.seed}"
     if not episodes:
         failed = any(place in cells for place, _ in folder.errors(experiment))
@@ -55,7 +66,7 @@ def select_episode(
     if episode is not None and episode not in episodes:
         raise UserError(f"{path} has finished episodes {_range(episodes)} of {which}, got {episode}")
     selected = episodes[-1] if episode is None else episode
-    return SelectedEpisode(cell, selected, folder.log(cell, selected), digests[selected])
+    return SelectedEpisode(folder, experiment, cell, rows[selected], folder.log(cell, selected))
 
 
 def _range(numbers: Sequence[int]) -> str:

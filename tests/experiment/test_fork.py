@@ -247,7 +247,7 @@ def test_a_change_that_cannot_be_is_refused_in_a_line_and_nothing_is_left(
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--episode", "7"], "has no finished episode 7 of drwell-s0: it has 1, 2"),
+        (["--episode", "7"], "has no finished episode 7 of drwell with seed 0: it has 1 to 2"),
         (["--method", "drwel"], "has no method 'drwel'; did you mean 'drwell'"),
         (["--seed", "9"], "has no seed 9; it has: 0, 1"),
         (["--step", "3"], "give both, or neither"),

@@ -74,9 +74,9 @@ def begun(played: Path, tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("run", "target", "arguments", "words"),
     [
-        ("PLAYED", "replay.html", ["--episode", "3"], ["finished episodes 1 to 2"]),
-        ("PLAYED", "replay.html", ["--episode", "0"], ["finished episodes 1 to 2"]),
-        ("PLAYED", "replay.html", ["--episode", "-1"], ["finished episodes 1 to 2"]),
+        ("PLAYED", "replay.html", ["--episode", "3"], ["no finished episode", "it has 1 to 2"]),
+        ("PLAYED", "replay.html", ["--episode", "0"], ["no finished episode", "it has 1 to 2"]),
+        ("PLAYED", "replay.html", ["--episode", "-1"], ["no finished episode", "it has 1 to 2"]),
         ("PLAYED", "replay.html", ["--episode", "one"], ["whole number"]),
         ("PLAYED", "replay.html", ["--method", "gredy"], ["did you mean 'greedy'"]),
         ("PLAYED", "replay.html", ["--method", "drwell"], ["known are: random, greedy"]),

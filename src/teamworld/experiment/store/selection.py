@@ -64,7 +64,7 @@ def select_episode(
         again = " (some ended in an error: add --repeat-errors)" if failed else ""
         raise UserError(f"{path} has no finished episode of {which} yet: go on with teamworld resume {path}{again}")
     if episode is not None and episode not in episodes:
-        raise UserError(f"{path} has finished episodes {_range(episodes)} of {which}, got {episode}")
+        raise UserError(f"{path} has no finished episode {episode} of {which}: it has {_range(episodes)}")
     selected = episodes[-1] if episode is None else episode
     return SelectedEpisode(folder, experiment, cell, rows[selected], folder.log(cell, selected))
 

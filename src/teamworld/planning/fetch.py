@@ -34,6 +34,8 @@ class FetchOption(NamedTuple):
     """How likely it comes to something."""
     own: bool = False
     """Nobody else can do it for the agent: it is for what it carries."""
+    finds: float | None = None
+    """Of a look around: how many of the missing things are expected to be there; one is all that counts of them."""
 
     @property
     def rate(self) -> float:
@@ -176,7 +178,7 @@ def _looks(
         place = option.action.args[0] if option.action.args else None
         if isinstance(place, Entity):
             reported = 1.0 if option.goal in wanted else 0.0  # somebody told of a thing there
-            gain = min(1.0, chances.get(place, 0.0) + reported)
-            if gain > 0:
-                looks.append(FetchOption(option, max(MIN_FINDS, gain), gain, own=full))
+            finds = chances.get(place, 0.0) + reported
+            if finds > 0:
+                looks.append(FetchOption(option, max(MIN_FINDS, min(1.0, finds)), min(1.0, finds), full, finds))
     return looks

@@ -87,7 +87,7 @@ def test_a_look_names_what_it_may_find() -> None:
             latent.name for latent in now.latents if any(v.fact.value in look.actions[0].args for v in latent.values)
         ]
         one = f", {look.gain:.0%} to find {there[0]}"
-        many = f", {look.gain:.0%} to find any of {', '.join(there[:2])}"
+        many = f", finds {look.finds:.2g} of {', '.join(there[:2])}"
         assert (one if len(there) == 1 else many) in lines
 
 

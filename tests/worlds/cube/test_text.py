@@ -95,14 +95,14 @@ def test_every_action_is_explained_and_its_example_can_be_written() -> None:
         (  # both ends of the face are held, and column 0 is the only way to its middle
             [(18, 0), (14, 0), (16, 0)],
             [(3, 14, 1)],
-            "16 columns to go, worth 3, takes 3 agents (agent_1 and agent_2 are there); you: 2 steps to its left "
-            "face, but agent_2 bars the way at (16, 0); agent_2's move(up, 1) lets you in",
+            "16 columns to go, worth 3, takes 3 agents (agent_1 and agent_2 are there); you: no way to its left "
+            "face while agent_2 stays at (16, 0), 2 steps without it; agent_2's move(up, 1) lets you in a step later",
         ),
         (  # the same for who shuts the other out
             [(16, 0), (14, 0), (17, 0)],
             [(3, 14, 1)],
             "16 columns to go, worth 3, takes 3 agents (you and agent_1 are there); "
-            "(15, 0) cannot be reached past you: move(up, 1) lets agent_2 in",
+            "(15, 0) cannot be reached past you: move(up, 1) lets agent_2 in a step later",
         ),
         (  # agent_1 pushes block_1 off before block_0 comes there
             [(1, 18), (1, 15)],

@@ -26,7 +26,7 @@ LONGEST = 600
 _RECORD = "stands of each agent in the shared record, which the leader alone reads (CAMON, shared record)"
 
 
-_ORDERS = "orders for others; [] if they do well as they are"
+_ORDERS = "orders; [] if all do well as they are"
 
 
 class Order(StrictModel):

@@ -207,9 +207,11 @@ def _finds(prospect: Prospect, latents: Iterable[LatentVariable]) -> str:
     place = prospect.actions[0].args[:1]
     there = [latent.name for latent in latents if any((value.fact.value,) == place for value in latent.values)]
     if len(there) == 1:
-        return f", {prospect.gain:.0%} to find {there[0]}"
-    more = " and more" if len(there) > NAMED else ""
-    return f", {prospect.gain:.0%} to find any of {', '.join(there[:NAMED]) or 'what is missing'}{more}"
+        return f", {prospect.chance:.0%} to find {there[0]}"
+    named = f"{', '.join(there[:NAMED]) or 'what is missing'}{' and more' if len(there) > NAMED else ''}"
+    if prospect.finds is not None:
+        return f", finds {prospect.finds:.2g} of {named} on average (more than 1 counts as 1)"
+    return f", {prospect.chance:.0%} to find any of {named}"
 
 
 def describe_intent(situation: Situation, intent: Intent) -> str:
@@ -221,4 +223,4 @@ def describe_intent(situation: Situation, intent: Intent) -> str:
     if lost <= 0:
         return words
     first = f" (you need {own[0].steps}: its plan stands)" if planning.stands(situation, intent) else ""
-    return f"{words}; if you also do yours, you two lose {plural(round(lost, 1), 'step')}{first}"
+    return f"{words}; if you also do yours, the two of you lose {plural(round(lost, 1), 'step')}{first}"

@@ -46,6 +46,8 @@ class Prospect:
     """Steps of the agent's nearest option for the goal, where it works at the goal itself."""
     hold: Action | None = None
     """First action of the plan if it was passed over, for it would change nothing."""
+    finds: float | None = None
+    """How many of the missing things a look is expected to find, where several can be brought at a time."""
 
     @property
     def rate(self) -> float:
@@ -120,11 +122,18 @@ class _Search:
         """Yield what an agent with several hands could do next."""
         wanted = missing_things(self.goals.values(), self.facts, {})
         targets = {goal.thing for goal in self.goals.values() if goal.thing is not None}
-        for option, gain, chance, own in fetch_options(
-            self.agent, self.domain, self.facts, self.options, wanted, targets
-        ):
-            steps = max(1, option.steps)
-            yield Prospect((option.action,), option.goal, steps, gain, steps, chance=min(1.0, chance), own=own)
+        for offer in fetch_options(self.agent, self.domain, self.facts, self.options, wanted, targets):
+            option, steps = offer.option, max(1, offer.option.steps)
+            yield Prospect(
+                (option.action,),
+                option.goal,
+                steps,
+                offer.gain,
+                steps,
+                chance=offer.chance,
+                own=offer.own,
+                finds=offer.finds,
+            )
 
     def _looks(self) -> Iterable[Prospect]:
         """Yield options as ways to look around."""

@@ -445,7 +445,7 @@ class Assess(
         situation, groups = self.situation, dict[tuple[str, tuple[str, ...]], list[AgentId]]()
         for teammate in situation.teammates:
             met = situation.last_met.get(teammate)
-            sight = "in sight" if met == situation.view.t else "out of sight" if met is not None else "not met"
+            sight = "in sight" if met == situation.view.t else "out of sight" if met is not None else "not seen yet"
             plans = tuple(knowledge.describe_intent(situation, intent) for intent in self.intents.get(teammate, ()))
             groups.setdefault((sight, plans), []).append(teammate)
         return [(", ".join(alike), sight, plans) for (sight, plans), alike in groups.items()]

@@ -123,9 +123,10 @@ class AgentKnowledge:
             return options
         rest = self.view.remainder
         rest = doing if rest is None or rest.verb != doing.verb else rest
-        wholes = {complete_action(doing, self.view), complete_action(rest, self.view)}
+        wholes = [complete_action(action, self.view) for action in (rest, doing)]
         same = [option for option in options if complete_action(option.action, self.view) in wholes]
-        steps = same[0].steps if same else self.domain.estimate_steps(self.agent, rest, self.view.known)
+        left = (option.steps for option in same if complete_action(option.action, self.view) == wholes[0])
+        steps = next(left, None) or self.domain.estimate_steps(self.agent, rest, self.view.known)
         others = [option for option in options if option not in same]
         return [Option(doing, self.running.goal, steps), *others]
 

@@ -17,7 +17,8 @@ from teamworld.methods.common.knowledge import AgentKnowledge
 from teamworld.planning.allocation import allocate_steps, pool_facts, team_goals
 from teamworld.planning.candidates import MAX_GOALS, CandidateStep, complete_action, nearest_ticks
 from teamworld.planning.conflicts import Intent, spread_steps
-from teamworld.planning.fetch import wanted_kind
+from teamworld.planning.fetch import held_things, wanted_kind
+from teamworld.planning.vocabulary import Vocabulary
 from teamworld.reasoning.contract import RespondentId
 from teamworld.worlds.contract import WAIT, Goal, Option, Outcome, View
 
@@ -199,6 +200,8 @@ class Task(NamedTuple):
     """Who is at it, the nearest first."""
     others: tuple[tuple[AgentId, int], ...] = ()
     """The others who are at it, then the nearest of those whom it takes or could use; with their steps."""
+    is_near: bool = True
+    """Whether the reader has a way to it, so that it can be called the nearest."""
 
 
 @dataclass(frozen=True)
@@ -246,15 +249,21 @@ class TeamRecord:
         tasks = []
         for goal in self._pooled_goals.values():
             near = self._nearest(goal)
-            at = [me for me in near if is_at(me, goal)]
+            at = [me for me in near if is_at(me, goal) or self._brings(me, goal)]
             named = max(len(at), min(goal.capacity, max(goal.quorum, len(at) + 1)), 1)
             able = near if wanted_kind(goal) is None else [me for me in near if has_hand(me)] or near
             first, *rest = sorted(able, key=lambda me: wanted_kind(goal) is None and me not in at)[:named]
             steps = ((me.agent, self._steps[me.agent].get(goal.id)) for me in rest)
             others = tuple((agent, count) for agent, count in steps if count)  # who is there stands in the text
             text = name_agent(domain.describe_goal(goal, first.agent, facts), first.agent)
-            tasks.append(Task(goal, text, first.agent, tuple(me.agent for me in at), others))
+            is_near = goal.id in self._steps[first.agent]
+            tasks.append(Task(goal, text, first.agent, tuple(me.agent for me in at), others, is_near))
         return tasks
+
+    def _brings(self, me: AgentKnowledge, goal: Goal) -> bool:
+        """Return whether an agent holds a thing of the kind that a goal wants brought."""
+        held = held_things(me.agent, self._pooled, Vocabulary(me.domain.relations).held)
+        return any(thing.kind == wanted_kind(goal) for thing in held)
 
     def late(self, agent: AgentId, option: Option) -> str:
         """Return for whom an option of an agent waits, as its task takes several, in words; empty where for nobody."""

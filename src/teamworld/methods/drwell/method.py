@@ -229,7 +229,7 @@ class DrWell(Method):
             proposal = await context.ask(
                 Propose(agent, *self._shown(context, meeting.members, meeting, agent, working))
             )
-            text = meant(proposal.reason) or f"I propose {proposal.goal}."
+            text = meant(proposal.reason) or f"I propose {proposal.goal or 'nothing'}."
             meeting.say(Message(agent, "propose", text, proposal.goal))
 
     async def _commitments(

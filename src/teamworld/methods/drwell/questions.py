@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, TypeVar
@@ -32,7 +32,7 @@ _NO_PLAN = frozenset({"", "none", "null", "nothing", "n/a"})
 class Proposal(Reasoned):
     """The task an agent thinks it should work on, and why."""
 
-    goal: GoalId = Field(description="id of the task")
+    goal: GoalId | None = Field(description="id of the task, or null if none can use you")
     reason: str = Field(description="what you tell the team for it, in one sentence", max_length=600)
 
 
@@ -148,6 +148,12 @@ class Negotiation(AgentQuestion[Named]):
         }
 
     @property
+    def full(self) -> Collection[GoalId]:
+        """Tasks that have all the agents that they can use."""
+        at_work = Counter(self.working.values())
+        return [goal.id for goal in self.goals if at_work[goal.id] >= goal.capacity]
+
+    @property
     def has_records(self) -> bool:
         """Whether the guidebook tells of attempts at an open task."""
         return any(self.describe_history(goal) for goal in self.goals)
@@ -167,11 +173,8 @@ class Negotiation(AgentQuestion[Named]):
         return None
 
     def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
-        """The open tasks; none of them where that is an answer."""
-        if field != "goal":
-            return ()
-        ids: list[GoalId | None] = [goal.id for goal in self.goals]
-        return ids if self.answer is Proposal else [*ids, None]
+        """The open tasks, or none of them."""
+        return [*(goal.id for goal in self.goals), None] if field == "goal" else ()
 
     def perturb(self, answer: Named, rng: np.random.Generator) -> Named:
         """Name another task."""

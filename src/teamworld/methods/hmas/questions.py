@@ -143,8 +143,15 @@ class PlanAll(Question[TeamPlan]):
         return f"name exactly one action for each of {', '.join(self.record.open)}"
 
     def fallback(self) -> TeamPlan:
-        """Nobody does anything for a step."""
-        return TeamPlan(actions=())
+        """All go on with what they do; who does nothing has no action."""
+        doing = {member.me.agent: member.me.running for member in self.record.members if member.is_open}
+        return TeamPlan(
+            actions=tuple(
+                Assigned(agent=agent, goal=plan.goal, action=plain(plan.actions[0]))
+                for agent, plan in doing.items()
+                if plan is not None and plan.actions
+            )
+        )
 
     def perturb(self, answer: TeamPlan, rng: np.random.Generator) -> TeamPlan:
         """Forget an agent, or give it another of its options."""

@@ -59,7 +59,8 @@ def describe_rules(layout: Layout, options: CubeOptions) -> str:
             f"touching it ahead move 1 cell if as many agents push as they weigh together{others} and no wall or agent "
             "is in front of one; more do not help, and what touches it from behind stays. A block stays where it is "
             f"left, for others too. If it touches column {side - 1} it is delivered and vanishes.",
-            f"{_describe_sight(options.view_radius)} Estimated steps assume enough push and that the others stay.",
+            f"{_describe_sight(options.view_radius)} Estimated steps assume enough push, and that others "
+            "stay but who bars the only way.",
         )
     )
 
@@ -289,14 +290,17 @@ def _describe_approach(state: SymbolicState, block: int, agent: AgentId) -> Iter
     elif way.steps:
         words = f"you: {count(way.steps, 'step')} to its left face"
         if way.is_barred:
-            words += f", but {way.met[0]} bars the way at {show(state.agents[way.met[0]])}"
+            at = show(state.agents[way.met[0]])
+            words = (
+                f"you: no way to its left face while {way.met[0]} stays at {at}, {count(way.steps, 'step')} without it"
+            )
         elif way.met and not there.intersection(way.met):
             words += f", {way.straight} if {listed(way.met, MOST_NAMED)} {'make' if len(way.met) > 1 else 'makes'} way"
         yield words
     if jam is not None and agent in (jam.agent, jam.comer, *there):
         move, comer = plain(Action("move", jam.way[0])), "you" if agent == jam.comer else jam.comer
         room = f"{show(jam.cell)} cannot be reached past you: " if agent == jam.agent else f"{jam.agent}'s "
-        yield f"{room}{move} lets {comer} in"
+        yield f"{room}{move} lets {comer} in a step later"
 
 
 def _describe_pushers(state: SymbolicState, agents: Collection[AgentId]) -> str:

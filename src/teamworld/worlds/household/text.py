@@ -21,7 +21,7 @@ from teamworld.worlds.household.state import HANDS, Rules
 from teamworld.worlds.household.ways import SHORT, TURNS
 
 #: How good estimates of ways are.
-_RIGHT: Final = {"room": "9 in 10 are right to a step", "cone": "9 in 10 are right to 2 steps"}
+_RIGHT: Final = {"room": "9 in 10 are right within a step", "cone": "9 in 10 are right within 2 steps"}
 _IN: Final = {"ON": "on", "INSIDE": "in", "IN": "in"}
 
 
@@ -48,8 +48,8 @@ def tell_rules(predicates: Predicates, rules: Rules) -> str:
         f"A step is up to 1 m of walking, {'one turn by 30 degrees, ' if rules.sight == 'cone' else ''}or one thing in "
         f"reach (middle of one to edge of the other at most {REACH} m; your body is 0.8 m wide) taken, put down, "
         "opened or closed, with the last of the way in the same step. An action lasts until it is done, you see that "
-        "it cannot be, or you start another; what was planned next follows a failed one too. You have two hands, for "
-        "any of the tasks; taking and opening need a free one.",
+        "it cannot be, or you start another; what was planned next follows a failed one too. You have two hands, "
+        "which may hold things of different tasks; taking and opening need a free one.",
     ]
     if rules.mode == "engine":
         parts.append("open, close, grab and put work from any distance; check, fetch and deliver walk there first.")
@@ -111,8 +111,8 @@ def _tell_places(predicates: Predicates, rules: Rules) -> Iterator[str]:
         yield (
             f"Where things tend to lie at the start, in per cent ({'/'.join(classes)}), counted in other homes: "
             f"{'; '.join(lines)}. A number is for all such pieces in all rooms of that kind together: share it "
-            f"evenly among them. In each room all pieces of a kind that is not named here have {100 * UNLIKELY:.0f} "
-            f"together, and so has each room of a kind that is not named.{part}"
+            f"evenly among them. All pieces of the kinds not named have {100 * UNLIKELY:.0f} in each room, and a "
+            f"room of a kind that is not named has {100 * UNLIKELY:.0f} in all.{part}"
         )
     usual = GOAL_ROOMS.get(predicates.target.kind)
     if usual in kinds:
@@ -253,7 +253,7 @@ class _Scene:
         apart = f" ({ago(hold)})" if self._known.hands[who] and hold != place else ""
         if not place:
             return f"{who}:{self.where(who)}, holding {self.held(who)}{apart}."
-        hands = f"held {self.held(who)} then{apart}" if self._known.hands[who] else "holds nothing that you know of now"
+        hands = f"held {self.held(who)} then{apart}" if self._known.hands[who] else "holds nothing that you know of"
         return f"{who}, seen {ago(place)}:{self.where(who)}{left}; {hands}."
 
     def room(self, room: Entity) -> Iterator[str]:

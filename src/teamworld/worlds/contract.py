@@ -141,9 +141,14 @@ class Outcome(NamedTuple):
         return self.reason.partition(":")[0]
 
     @property
+    def is_stopped(self) -> bool:
+        """Whether another action took its place."""
+        return self.word == "interrupted"
+
+    @property
     def ending(self) -> str:
         """How it ended and why, in words: an action that another took the place of did not fail."""
-        if self.word == "interrupted":
+        if self.is_stopped:
             return self.reason.replace(self.word, "stopped", 1)
         why = self.reason.partition(": ")[2] or self.reason
         return f"{self.status}, {why}" if why else self.status

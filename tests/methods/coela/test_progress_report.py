@@ -44,8 +44,8 @@ def test_the_whole_paragraph_in_its_order() -> None:
         "Delivered: apple_58. "
         "You hold plate_32. "
         "You are in kitchen_11, where you found table_20, where things are to go; "
-        "apple_57 inside fridge_21; unopened cabinet_22; and fridge_21, already open. "
-        "You last saw Bob in bedroom_12 at step 5; it held apple_59. "
+        "apple_57 inside fridge_21; unopened cabinet_22 and fridge_21, already open. "
+        "You last knew of Bob in bedroom_12 at step 5; it held apple_59. "
         "In bedroom_12 you found plate_33. "
         "bathroom_13 is unexplored."
     )
@@ -120,4 +120,4 @@ def test_a_teammate_whose_room_is_not_known_was_seen_all_the_same() -> None:
     seen = "Bob HOLD <apple>(59)"
     text = report_progress(make_situation(*HOME, seen, seen={seen: 4}))
     assert text is not None
-    assert "You last saw Bob at step 4; it held apple_59." in text
+    assert "You last knew of Bob at step 4; it held apple_59." in text

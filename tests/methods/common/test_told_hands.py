@@ -44,6 +44,11 @@ def test_who_tells_of_itself_tells_of_all_that_it_holds() -> None:
     assert believes(told[0], says(6, "Bob", "<plate>(5) IN <kitchen>(11)"), own=()) >= {HELD}
 
 
+def test_what_one_saw_in_a_hand_stays_there_if_it_is_told_again() -> None:
+    told = says(4, "Bob", "Bob AT <bedroom>(12)", HELD)
+    assert believes(told, own=("Bob AT <kitchen>(11)", HELD), seen=2) == {"Bob AT <bedroom>(12)", HELD}
+
+
 def test_what_somebody_saw_lie_later_is_in_no_hand() -> None:
     told = says(4, "Bob", "Bob AT <kitchen>(11)", HELD), says(6, "Cleo", "<apple>(3) ON <table>(20)")
     assert believes(*told) == {"Bob AT <kitchen>(11)", "<apple>(3) ON <table>(20)"}

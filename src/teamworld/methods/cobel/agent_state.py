@@ -28,8 +28,6 @@ SLACK: Final = 3
 #: times as long as it took at least.
 VAIN: Final = 12
 VAIN_TIMES: Final = 4
-#: What worlds say of an action that another one took the place of: that is no failure.
-INTERRUPTED: Final = "interrupted"
 #: Steps that a teammate in sight loses on the way to what it announced from which on it is taken to do something else.
 ASTRAY: Final = 3.0
 #: Share of a teammate's lost steps that still counts a step later: it may have changed its intent.
@@ -120,7 +118,7 @@ class AgentState:
         for outcome in view.history[ended:]:
             state = self._concerning(outcome.action, view)
             idle = outcome.status == "done" and self._begun == (outcome.action, state)
-            if (outcome.status == "failed" and outcome.word != INTERRUPTED) or (
+            if (outcome.status == "failed" and not outcome.is_stopped) or (
                 idle and self._changes(outcome.action, view)
             ):
                 self.vain[outcome.action] = view.t + max(VAIN, VAIN_TIMES * (view.t - outcome.start)), state
@@ -332,7 +330,7 @@ class AgentState:
         if self.subplan is None:
             return ()
         ended = view.history[self.subplan_past :]
-        return tuple(outcome for outcome in ended if outcome.action.verb != "talk" and outcome.word != INTERRUPTED)
+        return tuple(outcome for outcome in ended if outcome.action.verb != "talk" and not outcome.is_stopped)
 
     # ---- on record
 

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from teamworld.language import AgentId, Facts, Plan, RuleSet, Schema, plain
 from teamworld.methods.cobel import messages, planning, questions
-from teamworld.methods.cobel.agent_state import INTERRUPTED, AgentState
+from teamworld.methods.cobel.agent_state import AgentState
 from teamworld.methods.cobel.beliefs import BeliefStore
 from teamworld.methods.cobel.questions import QUESTIONS, BeliefQuestion, Result, Said
 from teamworld.methods.cobel.rule_agreement import ProposeRules, ReviewRules, agree_on_rules
@@ -419,7 +419,7 @@ def _skipped(situation: Situation, question: type[Question[Any]], cause: str) ->
 
 
 def _has_failed(outcome: Outcome) -> bool:
-    return outcome.status == "failed" and outcome.word != INTERRUPTED
+    return outcome.status == "failed" and not outcome.is_stopped
 
 
 def _to_judge(situation: Situation) -> Hashable:

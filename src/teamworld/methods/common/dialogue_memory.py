@@ -63,11 +63,13 @@ class DialogueMemory:
             del self.chat[: -self.kept]
 
     def look(self, view: View) -> None:
-        """Note what failed since it decided last, and what is gone."""
-        for outcome in view.history:
-            if outcome.start < self.decided or outcome.status != "failed" or self.goal is None:
+        """Note what failed since it decided last, and what is gone; what it stopped itself did not fail."""
+        ends = [*(outcome.start for outcome in view.history[1:]), view.t]
+        for outcome, end in zip(view.history, ends, strict=False):
+            is_failure = outcome.status == "failed" and not outcome.is_stopped
+            if outcome.start < self.decided or not is_failure or self.goal is None:
                 continue  # jittered, so that two who wait for one another do not swap places
-            steps = max(1, view.t - outcome.start)
+            steps = max(1, end - outcome.start)
             self.lost[self.goal] += steps
             self.vain[self.goal] += int(np.ceil(steps * self.rng.uniform(0.5, 1.5)))
         self.decided = view.t

@@ -56,7 +56,7 @@ def _report_teammate(me: DialogueKnowledge, teammate: AgentId) -> str:
     where = f" in {plain(room)}" if room is not None else ""
     if not seen:
         return f"{teammate} is{where or ' in sight'} and holds {hands}."
-    return f"You last saw {teammate}{where} at step {max(seen)}; it held {hands}."
+    return f"You last knew of {teammate}{where} at step {max(seen)}; it held {hands}."
 
 
 def _report_room(me: DialogueKnowledge, room: Entity, contents: list[str]) -> str:
@@ -117,4 +117,4 @@ def _list_room(ranked: list[tuple[int, str]]) -> Iterable[str]:
 
 def _join(parts: Iterable[str]) -> str:
     *most, last = list(parts) or ["nothing"]
-    return f"{'; '.join(most)}; and {last}" if most else last
+    return f"{'; '.join(most)} and {last}" if most else last

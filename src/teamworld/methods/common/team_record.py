@@ -118,7 +118,7 @@ def _became(order: GivenOrder, me: AgentKnowledge) -> str:
         return "done"  # no history holds it
     history: Sequence[Outcome] = me.view.history
     ended = next((done for done in history if done.start >= order.step and str(done.action) == order.action), None)
-    if ended is not None and ended.word == "interrupted":
+    if ended is not None and ended.is_stopped:
         return "stopped by what came next"
     if ended is not None:
         return f"{ended.status}{f', {ended.reason}' if ended.reason else ''}"

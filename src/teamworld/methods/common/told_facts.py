@@ -250,8 +250,9 @@ def _news(view: View, domain: Domain, reports: Reports) -> Reports:
     def is_news(about: Aspect, report: tuple[int, tuple[Fact, ...]]) -> bool:
         if about[1] == _AT_PLACE and about[0] in over:
             return False
-        if report[1] and own.issuperset(report[1]):  # what it saw itself may say where in the room, this does not
-            return False
+        is_held = any(fact.predicate in IN_HAND for fact in report[1])
+        if report[1] and not is_held and own.issuperset(report[1]):
+            return False  # what it saw itself may say where in the room, this does not
         looked = (last.get((fact.value, _WITHIN), -1) for fact in report[1] if fact.predicate in within)
         return report[0] > max(last.get(about, -1), *looked, -1)
 

@@ -117,7 +117,7 @@ class TransportDomain(StateDomain[Known]):
         yield from self._fetches(agent, state)
         yield from self._puts(agent, state)
         targets = self.wants.targets_of(agent, state)
-        if targets and BED in state.room:  # seen, or told of: then it is looked for in the bedroom
+        if targets and (BED in state.room or self.names.bedrooms):  # unless it has seen the bed, it looks there first
             yield Action("deliver"), self.wants.goal_of(targets[0])
         yield from ((action, None) for action in self._looks(agent, state))
         yield WAIT, None

@@ -86,26 +86,19 @@ def choose(
     fetch, deliver = by_verb.get("fetch", []), by_verb.get("deliver", [])
     targets = [o for o in fetch if o.action.args[0] in wants.names.targets and lacking.get(o.goal or "", 0) > 0]
     boxes = [o for o in fetch if o.action.args[0] in wants.names.containers and o.steps <= FAR_CONTAINER]
-    bring = deliver or ([_way_home(agent, wants, known)] if load else [])
-    is_late = bool(load) and steps_left <= bring[0].steps + SPARE
+    is_late = bool(deliver) and steps_left <= deliver[0].steps + SPARE
     is_full = bool(load) and (len(hands) >= HANDS or len(load) > CAPACITY)
     looks = [*by_verb.get("explore", []), *by_verb.get("go", [])] if any(n > 0 for n in lacking.values()) else []
     for choices in (
-        bring if is_late else [],
+        deliver if is_late else [],
         by_verb.get("put", []),
-        bring if is_full else [],
+        deliver if is_full else [],
         boxes if not hands else [],
         targets,
         looks,
-        bring,
+        deliver,
         by_verb.get("search", []),
     ):
         if choices:
             return min(choices, key=lambda option: (option.steps, str(option.action)))
     return Option(WAIT, None, 1)
-
-
-def _way_home(agent: AgentId, wants: Wants, known: Known) -> Option:
-    """Return the way to the bedroom of an agent that has not seen the bed itself."""
-    bedroom = wants.names.bedrooms[0]
-    return Option(Action("explore" if known.at.get(agent) == bedroom else "go", (bedroom,)), None, FAR_CONTAINER)

@@ -108,7 +108,7 @@ def list_schemas(names: Names, known: Known) -> tuple[ActionSchema, ...]:
             "You know where it lies: in nobody's hands, in no container. A hand of yours is free.",
         ),
         ActionSchema(
-            "put", (target, container), "Put a target from one hand into the container in the other, which takes 3.",
+            "put", (target, container), "Put a target from one hand into the container in the other, which holds 3.",
             "You hold both, and the container has room.",
         ),
         ActionSchema(

@@ -59,7 +59,7 @@ def tell_rules(wants: Wants, rules: Rules, eyes: Eyes, beliefs: TransportBeliefs
         "one comes the next of your plan, if any.",
         f"You have two hands, for one target or container each. Fetching grasps from up to {GRASP_RANGE:g} m and at "
         f"any height.{steal} Putting a target into the container in your other hand takes {rules.put_frames} "
-        f"steps{spill}. A container takes {CAPACITY}. Dropping takes {DROP_FRAMES} steps a hand; what is in a "
+        f"steps{spill}. A container holds {CAPACITY}. Dropping takes {DROP_FRAMES} steps a hand; what is in a "
         f"container stays in it. Deliver drops at {BED_NEAR:g} m from the bed.",
         _tell_sight(eyes, team),
     ]

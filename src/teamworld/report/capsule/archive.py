@@ -89,6 +89,17 @@ class Archive:
         with self._member(name) as source, target.open("xb") as file:
             shutil.copyfileobj(source, file, _CHUNK)
 
+    def is_whole(self, again: Path) -> bool:
+        """Return whether every byte of the file is as an archive of its members has it; written to another file."""
+        with again.open("xb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as target:
+            for entry in self._source.infolist():
+                with (
+                    self._member(entry.filename) as source,
+                    target.open(_entry(entry.filename, entry.file_size), "w") as member,
+                ):
+                    shutil.copyfileobj(source, member, _CHUNK)
+        return digest_of(again) == digest_of(self.path)
+
     @contextmanager
     def _member(self, name: str) -> Iterator[IO[bytes]]:
         try:

@@ -146,6 +146,9 @@ def unpacked(path: Path) -> Iterator[UnpackedCapsule]:
     with opened(path) as archive, tempfile.TemporaryDirectory(prefix="teamworld-") as scratch:
         folder = Path(scratch).resolve() / "capsule"
         folder.mkdir()
+        if not archive.is_whole(again := Path(scratch) / "again.tw"):
+            raise UserError(f"{path} is damaged: bytes of it are none of its members'")
+        again.unlink()
         try:
             yield _unpack(archive, folder)
         except UserError as error:  # where it was unpacked says nothing

@@ -68,7 +68,7 @@ SERVER = "http://localhost:8000/v1"
 #: What repeats itself takes too long here; so many rounds, and steps of an episode, show the same.
 ROUNDS = {"--seeds": 2, "--episodes": 3, "--max-steps": 30}
 #: Options by a word of the command: fewer runs of a paper, and fewer steps where a model is asked for each answer.
-FEWER = {"--quick": ("--seeds", "1"), "--reasoner": ("--max-steps", "30")}
+FEWER = {"--quick": ("--seeds", "1"), "--reasoner": ("--max-steps", "10"), "embodied:reflect": ("--max-steps", "30")}
 USAGE = ("prompt_tokens", "completion_tokens")
 LLAMA = find_spec("llama_cpp") is not None and find_spec("gguf") is not None
 

@@ -140,7 +140,8 @@ def test_steps_of_a_task_are_of_the_agent_that_is_named_and_has_a_hand_for_it() 
         if isinstance(question, PlanAll):
             text = render(question).user
             for task in question.record.tasks:
-                assert f" (nearest: {task.reader}): {plain(task.text)}" in text
+                nearest = f" (nearest: {task.reader})" if task.is_near else ""
+                assert f"{nearest}: {plain(task.text)}" in text
                 free = [member.me.agent for member in question.record.members if has_hand(member.me)]
                 assert task.reader in free or not free
                 full.extend(agent for agent in task.at if agent not in free)

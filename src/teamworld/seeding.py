@@ -31,3 +31,14 @@ def generator(seed: int, *names: str | int) -> np.random.Generator:
         text = f"{type(part).__name__}:{part}".encode()
         digest.update(len(text).to_bytes(4, "little") + text)
     return np.random.Generator(np.random.PCG64(int.from_bytes(digest.digest(), "little")))
+
+
+def salted_seed(seed: int, salt: int | None, *, below: int = 2**63) -> int:
+    """Return the seed itself without a salt, else another one that follows from both.
+
+    Args:
+        seed: Of a run, or of how a call is sampled.
+        salt: See ``ExperimentSpec.salt``.
+        below: Bound of the result.
+    """
+    return seed if salt is None else int(generator(seed, "salt", salt).integers(below))

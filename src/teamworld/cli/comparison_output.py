@@ -42,6 +42,7 @@ def compare(
     options: RunOptions,
     *,
     references: bool,
+    twin: Sequence[str],
     figures: bool,
     as_json: bool,
 ) -> None:
@@ -54,6 +55,7 @@ def compare(
         out: Folder of the comparison; a name made from the arguments if None.
         options: How its runs are carried out.
         references: Whether random, scripted and silent teams stand beside.
+        twin: Methods that get a twin.
         figures: Whether to draw.
         as_json: Print one JSON object, and nothing else.
     """
@@ -63,11 +65,12 @@ def compare(
         settings = comparison_runs.settings(fields)
     for setting in settings:
         setting.experiment.resolved()  # all of them, before the first begins
+    comparison_runs.check_twins(settings, twin)
     if options.shard and figures:
         raise UserError("--figures is for whole comparisons: leave it out of a shard, and draw once they are joined")
     folder = out if out is not None else of_shard(_default_folder(settings, references), options)
     grid.claim(folder, fields, "comparison")
-    parts = _run(settings, folder, options, references=references)
+    parts = _run(settings, folder, options, references=references, twin=twin)
     if options.shard:
         tell_shard(folder, options.shard, as_json=as_json)
         return
@@ -150,17 +153,26 @@ def _show(
             print(f"\n{note}")
 
 
-def _run(settings: Sequence[GridRun], folder: Path, options: RunOptions, *, references: bool) -> list[ComparisonRun]:
+def _run(
+    settings: Sequence[GridRun], folder: Path, options: RunOptions, *, references: bool, twin: Sequence[str]
+) -> list[ComparisonRun]:
     """Run what is missing, with a progress bar; show first what language models will take."""
     first, silent = settings[0].experiment, None if references else ()
-    methods = len(first.methods) + references * (len(comparison_runs.REFERENCES) + len(first.methods))
+    methods = len(first.methods) + len(twin) + references * (len(comparison_runs.REFERENCES) + len(first.methods))
     total = share(methods * len(first.seeds) * first.episodes * len(settings), options)
-    planned = list(comparison_runs.planned(settings, folder, references=references, silent=silent))
+    planned = list(comparison_runs.planned(settings, folder, references=references, silent=silent, twin=twin))
     lines = estimate_all([(part.folder, part.experiment) for part in planned], options)
     budget = SharedBudget(options, [part.folder for part in planned])
     with monitored(total, first, options, lines=lines) as (step, monitor):
         return comparison_runs.run_all(
-            settings, folder, references=references, silent=silent, progress=step, budget=budget, watch=monitor
+            settings,
+            folder,
+            references=references,
+            silent=silent,
+            twin=twin,
+            progress=step,
+            budget=budget,
+            watch=monitor,
         )
 
 

@@ -33,6 +33,7 @@ def compare(
     metrics: str | None = None,
     primary: str | None = None,
     references: Annotated[bool, Parameter(help=_REFERENCES)] = True,
+    twin: Names = None,
     out: Path | None = None,
     figures: Flag = False,
     json: Flag = False,
@@ -55,6 +56,10 @@ def compare(
     primary:
         The metric that the comparison is made for, or several with commas: their differences are corrected for one
         another alone. Name it before you look. [default: steps, or the world's own score where a level has one]
+    twin:
+        Play an inert twin of a method too, with commas or repeated for several: same layouts, same requests up to the
+        first answer that differs, all draws others. What separates the two is noise; every difference is then told
+        beside this noise floor, and flagged where it lies within it.
     out:
         Folder of the comparison. [default: a name made from the arguments, under runs/]
     figures:
@@ -74,7 +79,8 @@ def compare(
     if folders := [Path(name) for name in methods if name not in known and Path(name).is_dir()]:
         if len(folders) < len(methods):
             raise UserError("methods or folders of runs to compare: name the one or the other")
-        if chosen := [*spec.fields(), *(("world",) if world else ()), *(("vary",) if vary else ())]:
+        named = {"world": world, "vary": vary, "twin": twin}
+        if chosen := [*spec.fields(), *(name for name, value in named.items() if value)]:
             raise UserError(f"the runs in folders are what they are: leave out --{'/--'.join(sorted(chosen))}")
         comparison_output.compare_folders(
             folders, metrics, primary, out, options.processes, references=references, figures=figures, as_json=json
@@ -95,7 +101,15 @@ def compare(
     metric_names(metrics)  # says what is wrong with it
     metric_names(primary)
     comparison_output.compare(
-        fields, metrics, primary, out, options, references=references, figures=figures, as_json=json
+        fields,
+        metrics,
+        primary,
+        out,
+        options,
+        references=references,
+        twin=split_names(twin or ()),
+        figures=figures,
+        as_json=json,
     )
     return 0
 

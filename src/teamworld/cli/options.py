@@ -113,10 +113,10 @@ _OWN_FORMS: Mapping[str, Sequence[tuple[str, Any, str]]] = {
 
 
 def _spec_options() -> Any:  # noqa: ANN401  (a type made at run time)
-    """Return a parameter type with an option for each field of an experiment but its world, methods and fork."""
+    """Return a parameter type with an option for each field of an experiment but those that are no option."""
     made = []
     for name, info in ExperimentSpec.model_fields.items():
-        if name in ("world", "methods", "fork"):
+        if name in ("world", "methods", "salt", "fork"):
             continue
         whole = int in (info.annotation, *get_args(info.annotation))
         kind = Int if whole else Path | None if name == "memory" else str | None

@@ -1,13 +1,13 @@
-"""The runs of a comparison: methods and reference teams on the same instances, aloud and in silence."""
+"""The runs of a comparison: methods and reference teams on the same instances, aloud and in silence, and twins."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from teamworld.errors import UserError
+from teamworld.errors import UserError, suggest
 from teamworld.experiment import grid
 from teamworld.experiment.grid import GridRun
 from teamworld.experiment.reasoner_factory import RunMonitor
@@ -24,6 +24,8 @@ GREEDY: Final = "greedy"
 REFERENCES: Final = (RANDOM, GREEDY)
 #: The third: the method itself when no agent hears a message. Talk has to beat silence to count as useful.
 SILENT: Final = "silent"
+#: A method once more with nothing changed but what is drawn: what separates the two is noise alone.
+TWIN: Final = "twin"
 #: Folder of a setting's run in which all is heard.
 ALOUD: Final = "run"
 
@@ -41,6 +43,11 @@ class ComparisonRun(NamedTuple):
     def is_silent(self) -> bool:
         """Whether no agent hears a message."""
         return self.folder.name == SILENT
+
+    @property
+    def is_aloud(self) -> bool:
+        """Whether it is the run of the methods that are compared, and none that stands beside it."""
+        return not self.is_silent and not is_twin(self.folder, self.experiment)
 
 
 def settings(data: Mapping[str, Any], *, imports: bool = True) -> list[GridRun]:
@@ -107,7 +114,8 @@ def _of_one_folder(
         own = [method for method in experiment.methods if method not in REFERENCES]
         shown = experiment.model_copy(update={"methods": experiment.methods if references else tuple(own)})
         is_silent = not is_grid and path.name == SILENT
-        names = {m: silent_name(m, own) if is_silent else m for m in shown.methods}
+        has_twins = not is_grid and is_twin(path, experiment)
+        names = {m: silent_name(m, own) if is_silent else twin_name(m) if has_twins else m for m in shown.methods}
         if shown.methods and (references or not is_silent):
             parts.append(ComparisonRun(path, shown, names, GridRun(name, values, shown)))
     return parts
@@ -153,25 +161,75 @@ def in_silence(
     talkers = [method for method in own if method in chosen]
     if not talkers:
         return None
-    gone = set(asked.methods) - set(talkers)  # a run refuses options of what is no part of it
-    kept = {*talkers, *map(registry.method_of, talkers)}  # what is set for a method holds for its variants
-    options = {owner: values for owner, values in asked.options.items() if owner not in gone or owner in kept}
-    options["messages"] = {**options.get("messages", {}), "loss": 1.0}
-    update = {"methods": tuple(talkers), "options": options, "talk": asked.protocol}  # which the loss does not change
-    experiment = asked.model_copy(update=update)
+    quiet = _only(asked, talkers)
+    options = {**quiet.options, "messages": {**quiet.options.get("messages", {}), "loss": 1.0}}
+    update = {"options": options, "talk": asked.protocol}  # which the loss does not change
+    experiment = quiet.model_copy(update=update)
     names = {method: silent_name(method, own) for method in talkers}
     return ComparisonRun(out / setting.name / SILENT, experiment, names, setting)
 
 
+def _only(asked: ExperimentSpec, methods: Sequence[str]) -> ExperimentSpec:
+    """Return the experiment with some of its methods alone: a run refuses what is set for no part of it."""
+    gone = set(asked.methods) - set(methods)
+    kept = {*methods, *map(registry.method_of, methods)}  # what is set for a method holds for its variants
+    options = {owner: values for owner, values in asked.options.items() if owner not in gone or owner in kept}
+    memory = asked.memory if any(map(registry.may_learn, methods)) else None
+    return asked.model_copy(update={"methods": tuple(methods), "options": options, "memory": memory})
+
+
+def twins(setting: GridRun, out: Path, wanted: Collection[str] | None) -> ComparisonRun | None:
+    """Return the run of the twins of some methods, None if there are none.
+
+    A twin has the same layouts, seeds and options, and sends the same requests until an answer, or a number that the
+    method itself draws, differs. Streams of random numbers, sampling seeds and places in the cache of answers are
+    others.
+
+    Args:
+        setting: As for ``aloud``.
+        out: Folder of the comparison.
+        wanted: The methods that get a twin; None: all.
+    """
+    asked = setting.experiment
+    methods = [method for method in asked.methods if wanted is None or method in wanted]
+    if not methods:
+        return None
+    salt = 1 if asked.salt is None else (asked.salt + 1) % 2**31
+    experiment = _only(asked, methods).model_copy(update={"salt": salt})
+    return ComparisonRun(out / setting.name / TWIN, experiment, {name: twin_name(name) for name in methods}, setting)
+
+
+def check_twins(settings: Sequence[GridRun], wanted: Collection[str]) -> None:
+    """See that the methods that are to have twins are compared; raises ``UserError``."""
+    for method in wanted:
+        known = {name: None for setting in settings for name in setting.experiment.methods}
+        if method not in known:
+            raise UserError(f"--twin: '{method}' is not compared here{suggest(method, known)}; name it a method too")
+
+
 def planned(
-    places: Sequence[GridRun], out: Path, *, references: bool, silent: Collection[str] | None
+    places: Sequence[GridRun],
+    out: Path,
+    *,
+    references: bool,
+    silent: Collection[str] | None,
+    twin: Collection[str] | None = (),
 ) -> Iterator[ComparisonRun]:
-    """Yield the runs that a comparison can take: in silence those of all methods, for any may turn out to talk."""
+    """Yield the runs that a comparison can take: in silence those of all methods, for any may turn out to talk.
+
+    Args:
+        places: Its settings.
+        out: Its folder.
+        references: As for ``run_all``.
+        silent: As for ``run_all``.
+        twin: Methods that get a twin; None: all, for any may have been given one.
+    """
     for setting in places:
         yield aloud(setting, out, references=references)
         quiet = in_silence(setting, out, setting.experiment.methods, silent)
-        if quiet is not None:
-            yield quiet
+        for part in (quiet, twins(setting, out, twin)):
+            if part is not None:
+                yield part
 
 
 def run_all(
@@ -180,6 +238,7 @@ def run_all(
     *,
     references: bool,
     silent: Collection[str] | None,
+    twin: Collection[str] = (),
     progress: Callable[[EpisodeRow], None],
     budget: SharedBudget,
     watch: RunMonitor,
@@ -191,6 +250,7 @@ def run_all(
         out: Its folder.
         references: Whether random and scripted teams stand beside.
         silent: Methods that are run in silence too; None for all that talk, and the first.
+        twin: Methods that get a twin.
         progress: Called with each episode.
         budget: How runs are carried out, and the budget that they share.
         watch: Told how many calls are in flight.
@@ -208,9 +268,9 @@ def run_all(
         rows = play(aloud(setting, out, references=references))
         # A shard does not see whether a method spoke in another one.
         spoke = setting.experiment.methods if budget.shard else {row.method for row in rows if row.summary.messages}
-        quiet = in_silence(setting, out, spoke, silent)
-        if quiet is not None:
-            play(quiet)
+        for part in (in_silence(setting, out, spoke, silent), twins(setting, out, twin)):
+            if part is not None:
+                play(part)
     return parts
 
 
@@ -219,7 +279,27 @@ def silent_name(method: str, methods: Sequence[str]) -> str:
     return SILENT if method == methods[0] else f"{SILENT}:{method}"
 
 
+def is_twin(folder: Path, experiment: ExperimentSpec) -> bool:
+    """Return whether the run in a folder is that of the twins of a comparison."""
+    return folder.name == TWIN and experiment.salt is not None
+
+
+def twin_name(method: str) -> str:
+    """Return what the twin of a method is called."""
+    return f"{TWIN}:{method}"
+
+
+def own_methods(present: Iterable[str]) -> list[str]:
+    """Return the methods that are compared: without reference teams, silent ones and twins."""
+    return [name for name in present if name not in REFERENCES and name.partition(":")[0] not in (SILENT, TWIN)]
+
+
 def silent_names(present: Sequence[str]) -> dict[str, str]:
     """Return by method what it is called in silence, where that was run."""
-    own = [name for name in present if name not in REFERENCES and name.partition(":")[0] != SILENT]
+    own = own_methods(present)
     return {name: silent_name(name, own) for name in own if silent_name(name, own) in present}
+
+
+def twin_names(present: Sequence[str]) -> dict[str, str]:
+    """Return by method the name of its twin, where that was run."""
+    return {name: twin_name(name) for name in present if twin_name(name) in present}

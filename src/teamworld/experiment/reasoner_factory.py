@@ -36,6 +36,7 @@ from teamworld.reasoning.llm.prices import Prices
 from teamworld.reasoning.llm.reasoner import CallSource, LanguageModel
 from teamworld.reasoning.router import ReasonerRouter, parse_routes
 from teamworld.reasoning.rules import RuleReasoner
+from teamworld.seeding import salted_seed
 
 
 class RunMonitor(NamedTuple):
@@ -102,7 +103,7 @@ class ReasonerFactory:
             return self.person(cell, episode)
         if is_model(name):
             return self.model(name, cell, episode)
-        streams = cell.streams(episode)
+        streams = cell.streams(episode, self.experiment.salt)
         return registry.make_reasoner(name, streams if seed is None else partial(streams, "continuation", seed))
 
 
@@ -161,6 +162,8 @@ class CachedClient:
     cached: EpisodeCache | None
     gateway: Exchange
     budget: Budget
+    salt: int | None = None
+    """Of the run: its questions lie beside those of a run without, and not in their place."""
 
     async def call(self, key: CallKey, request: Request) -> CallRecord:
         """Return what came of a call; once it returns, the call is on record.
@@ -220,7 +223,10 @@ class CachedClient:
         if isinstance(self.gateway, Gateway):
             return await self.gateway.complete(request, self.budget.confirm, lose)
         self.budget.confirm()
-        return await self.gateway.complete(*self.calls.place, key, request)
+        cell, episode = self.calls.place
+        return await self.gateway.complete(
+            cell if self.salt is None else f"{cell}-salt{self.salt}", episode, key, request
+        )
 
 
 def remote(
@@ -266,7 +272,8 @@ def recorded(experiment: ExperimentSpec, calls: CallStore, source: CallStore | N
 
 
 def _language_model(experiment: ExperimentSpec, name: str, form: Form, line: CallSource) -> LanguageModel:
-    return LanguageModel(name, form, line, experiment.overrides(), reasoning=experiment.reasoning == "on")
+    overrides, reasoning = experiment.overrides(), experiment.reasoning == "on"
+    return LanguageModel(name, form, line, overrides, reasoning=reasoning, salt=experiment.salt)
 
 
 def _form(experiment: ExperimentSpec, calls: CallStore, name: str) -> Form:
@@ -316,15 +323,17 @@ class _Live:
     watch: RunMonitor
     calls_of: Callable[[RunCell, int], EpisodeCalls]
     """The record of an episode."""
+    salt: int | None = None
+    """Of the run."""
     episodes: dict[tuple[RunCell, int], Budget] = field(default_factory=dict)
 
     def client(self, name: str, cell: RunCell, episode: int) -> CachedClient:
         """Return where the calls of a model in an episode go."""
         # A path does not tell who answers, and asking costs nothing.
         cache = None if parse_endpoint(name).provider in FILES else self.cache
-        cached = cache.of(cell.seed, episode) if cache is not None else None
+        cached = cache.of(salted_seed(cell.seed, self.salt), episode) if cache is not None else None
         calls = self.calls_of(cell, episode)
-        return CachedClient(self, calls, cached, self.gateways[name], self._budget(cell, episode))
+        return CachedClient(self, calls, cached, self.gateways[name], self._budget(cell, episode), self.salt)
 
     def tell(self) -> None:
         """Tell the monitor what the run has taken and how many calls are under way."""
@@ -421,7 +430,16 @@ async def live(
         flight = await stack.enter_async_context(InFlightCalls(gateways.values(), watch.notice))
         origin = _origin(experiment, stack)
         shared = _Live(
-            running, calls, cache, plan.prices, gateways, flight, budget, watch, _record(experiment, calls, origin)
+            running,
+            calls,
+            cache,
+            plan.prices,
+            gateways,
+            flight,
+            budget,
+            watch,
+            _record(experiment, calls, origin),
+            experiment.salt,
         )
         forms = {name: _form(experiment, origin or calls, name) for name in plan.endpoints}
 

@@ -420,7 +420,7 @@ async def play(
             reasoner=reasoner,
             memory=memories.world_model(cell),
             log=log,
-            streams=cell.streams(episode),
+            streams=cell.streams(episode, experiment.salt),
             setting=Setting(
                 seed=cell.seed,
                 world_seed=world_seed,

@@ -73,11 +73,12 @@ class RunCell(NamedTuple):
             return self.seed
         return int(self._generator("instance", episode).integers(2**63))
 
-    def streams(self, episode: int) -> Streams:
-        """Return the generators of an episode, by name."""
+    def streams(self, episode: int, salt: int | None = None) -> Streams:
+        """Return the generators of an episode, by name; with a salt others, of which none places a layout."""
+        place: tuple[str | int, ...] = ("episode", episode) if salt is None else ("salt", salt, "episode", episode)
 
         def streams(*names: str | int) -> Generator:
-            return self._generator("episode", episode, *names)
+            return self._generator(*place, *names)
 
         return streams
 
@@ -195,6 +196,13 @@ class ExperimentSpec(BaseModel):
         "messages; left out: equal if there are any, else native.",
     )
 
+    salt: int | None = Field(
+        default=None,
+        ge=0,
+        lt=2**31,
+        description="Makes all that is drawn in an episode (rules, methods, losses of messages, sampling seeds of "
+        "calls) and cached answers others, on the same layouts with the same seeds; left out: as ever.",
+    )
     fork: Fork | None = Field(
         default=None,
         description="The recorded episode that this one is a fork of, and what is changed in it (see: teamworld fork).",
@@ -204,7 +212,8 @@ class ExperimentSpec(BaseModel):
     def _as_ever(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out what says nothing new: files of such runs stay what they were before it could be said."""
         fields: dict[str, Any] = plain(self)
-        silent = {"talk": self.talk is None, "reasoning": self.reasoning == "on", "fork": self.fork is None}
+        silent = {name: getattr(self, name) is None for name in ("talk", "salt", "fork")}
+        silent["reasoning"] = self.reasoning == "on"
         return {name: fields[name] for name in fields if not silent.get(name)}
 
     @model_validator(mode="before")

@@ -8,11 +8,14 @@ from typing import NamedTuple
 
 import msgspec
 
-from teamworld.record.events import DrawingState, EpisodeStart, Event
+from teamworld.record.events import ActionStep, DrawingState, EpisodeStart, Event
 from teamworld.record.log import encode
 
 #: Fields of the first record that say where the episode takes place; seeds, method and reasoner do not.
 _PLACE = ("world", "level", "world_options", "team", "kinds", "goals", "static", "horizon", "task")
+
+#: Verbs that change nothing in a world.
+_IDLE = ("wait", "talk")
 
 
 class Identity(NamedTuple):
@@ -22,6 +25,8 @@ class Identity(NamedTuple):
     """Where it took place: the world, all that stands in it at the start, and the team."""
     play: str
     """All that happened there: of equal ones one is a copy of the other, whatever their seeds."""
+    deeds: str
+    """What agents did there but wait and talk, step by step."""
 
 
 class Identifier:
@@ -29,7 +34,7 @@ class Identifier:
 
     def __init__(self, events: Iterable[Event]) -> None:
         self._events = events
-        self._layout, self._play = (hashlib.blake2b(digest_size=8) for _ in range(2))
+        self._layout, self._play, self._deeds = (hashlib.blake2b(digest_size=8) for _ in range(3))
 
     def __iter__(self) -> Iterator[Event]:
         """Yield the events."""
@@ -42,6 +47,8 @@ class Identifier:
                 self._play.update(line)
                 if event.step == 0 and isinstance(event, DrawingState):
                     self._layout.update(line)
+                elif isinstance(event, ActionStep) and event.spent and event.verb not in _IDLE:
+                    self._deeds.update(repr((event.step, event.agent, event.verb, event.args)).encode())
             yield event
 
     @property
@@ -49,4 +56,4 @@ class Identifier:
         """Of the events so far."""
         layout = self._layout.hexdigest()
         play = hashlib.blake2b(f"{layout} {self._play.hexdigest()}".encode(), digest_size=8).hexdigest()
-        return Identity(layout, play)
+        return Identity(layout, play, self._deeds.hexdigest())

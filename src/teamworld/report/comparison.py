@@ -6,11 +6,14 @@ import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from operator import add
+from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from teamworld.metrics.definition import Metric, PooledValue, Value, metrics, pool
 from teamworld.metrics.summary import Extract
-from teamworld.report.statistics import FLOOR, holm, least, paired, ratio_interval
+from teamworld.report.noise_floor import TwinDifference, beside_floor, twin_sentences
+from teamworld.report.statistics import FLOOR, Ratio, holm, least, noise_floor, paired, ratio_interval
+from teamworld.report.talk_effects import TalkEffect, talk_sentences
 
 #: What a results table shows, beside the headline of the level.
 HEADLINE = (
@@ -49,6 +52,8 @@ class Sample(NamedTuple):
     """Digest of where it took place; empty if that is not known, and the instance stands for it."""
     play: str = ""
     """Digest of all that happened, seeds left out; likewise."""
+    deeds: str = ""
+    """Digest of what agents did but wait and talk, step by step."""
     step_limit: float = math.inf
     """No interval of steps reaches beyond."""
 
@@ -91,6 +96,18 @@ class PairedDifference(NamedTuple):
     """Differences that the p is corrected for."""
     left_out: int = 0
     """Episodes that only one of both has, such as where the other ended in an error: neither counts them here."""
+    floor: float | None = None
+    """What 95 % of the differences stay below that noise alone makes, on so many instances; None without a twin."""
+
+    @property
+    def times_floor(self) -> float | None:
+        """How many times the noise floor the difference is; None where there is no floor, or no noise."""
+        return abs(self.difference) / self.floor if self.floor else None
+
+    @property
+    def within_floor(self) -> bool | None:
+        """Whether noise alone makes differences as large; None where that is not known."""
+        return None if self.floor is None else abs(self.difference) <= self.floor
 
     @property
     def supported(self) -> bool:
@@ -123,6 +140,10 @@ class Comparison(NamedTuple):
     """What it was made for."""
     independence: tuple[Independence, ...] = ()
     """Of each method."""
+    twins: tuple[TwinDifference, ...] = ()
+    """Of each method that has a twin, in each metric."""
+    talk_effects: tuple[TalkEffect, ...] = ()
+    """Of each method that sent messages."""
 
 
 class _Origin(NamedTuple):
@@ -142,6 +163,7 @@ def compare(
     names: Sequence[str],
     wanted: Sequence[tuple[str, str]] | None = None,
     main: Sequence[str] = MAIN,
+    twins: Mapping[str, str] = MappingProxyType({}),
 ) -> Comparison:
     """Compare methods in some metrics.
 
@@ -153,6 +175,7 @@ def compare(
         names: Metrics.
         wanted: The pairs of methods that are compared; all if None.
         main: The metrics that the comparison is made for.
+        twins: By method the name of its twin: every difference is set beside the noise floor then.
     """
     measured = list(samples)
     strata = {sample.instance: sample.stratum for sample in measured}
@@ -161,15 +184,23 @@ def compare(
     origins = {method: _origins(own) for method, own in by_method.items()}
     limits = {method: max(sample.step_limit for sample in own) for method, own in by_method.items()}
     pairings = [_pairing(by_method, *pair) for pair in (combinations(methods, 2) if wanted is None else wanted)]
+    doubled = [_pairing(by_method, method, twin) for method, twin in twins.items()]
     rows: list[MetricRow] = []
     pairs: list[PairedDifference] = []
+    noise: list[TwinDifference] = []
     for name in names:
         metric = metrics()[name]
         units = {method: _units(metric, own) for method, own in by_method.items()}
         rows += [_row(method, metric, units[method], strata, origins[method], limits[method]) for method in methods]
-        pairs += (pair for pairing in pairings for pair in _difference(metric, pairing, units, strata, origins))
+        own = [twin for pairing in doubled for twin in _twin_difference(metric, pairing, units, strata, origins)]
+        noise += own
+        pairs += (
+            _beside_floor(pair, own, twins)
+            for pairing in pairings
+            for pair in _difference(metric, pairing, units, strata, origins)
+        )
     independence = (_independence(method, origins[method]) for method in methods)
-    return Comparison(tuple(rows), tuple(_corrected(pairs, main)), tuple(main), tuple(independence))
+    return Comparison(tuple(rows), tuple(_corrected(pairs, main)), tuple(main), tuple(independence), tuple(noise))
 
 
 def _origins(samples: Sequence[Sample]) -> Origins:
@@ -276,14 +307,26 @@ def _pairing(by_method: Mapping[str, Sequence[Sample]], first: str, second: str)
     return _Pairing(first, second, tuple(shared), len(own ^ other))
 
 
-def _difference(
+class _Pairs(NamedTuple):
+    """What two methods have of a metric, observation by observation."""
+
+    first: list[Ratio]
+    second: list[Ratio]
+    strata: list[str]
+    instances: int
+    """With a value of both."""
+    n: int
+    """Observations among these."""
+    nulls: int
+
+
+def _pairs(
     metric: Metric,
     pairing: _Pairing,
     all_units: Mapping[str, Units],
     strata: Mapping[str, str],
     origins: Mapping[str, Origins],
-) -> Iterator[PairedDifference]:
-    """Yield the difference of two methods in a metric, if there is one."""
+) -> _Pairs:
     first, second = pairing.first, pairing.second
     units = (
         all_units
@@ -304,19 +347,74 @@ def _difference(
         for instance, pair in (both if _is_rate(metric) and known else known).items()
     }
     sums = _summed(counted, observations, strata)
-    result = paired(
+    return _Pairs(
         [total[:2] for totals in sums.values() for total in totals],
         [total[2:] for totals in sums.values() for total in totals],
         [stratum for stratum, totals in sums.items() for _ in totals],
-        binary=metric.is_binary,
+        len(known),
+        len({observations[instance] for instance in known}),
+        len(both) - len(known),
     )
+
+
+def _difference(
+    metric: Metric,
+    pairing: _Pairing,
+    units: Mapping[str, Units],
+    strata: Mapping[str, str],
+    origins: Mapping[str, Origins],
+) -> Iterator[_Counted]:
+    """Yield the difference of two methods in a metric, if there is one, and of how many instances it is."""
+    pairs = _pairs(metric, pairing, units, strata, origins)
+    result = paired(pairs.first, pairs.second, pairs.strata, binary=metric.is_binary)
     if result is None:
         return
-    number = len({observations[instance] for instance in known})
-    low, high = (result.low, result.high) if number > 1 else (None, None)
+    low, high = (result.low, result.high) if pairs.n > 1 else (None, None)
     tested = (result.difference, low, high, result.p, result.p, result.effect)
-    nulls = len(both) - len(known)
-    yield PairedDifference(first, second, metric.name, *tested, number, nulls, left_out=pairing.left_out)
+    counts, left_out = (pairs.n, pairs.nulls), pairing.left_out
+    pair = PairedDifference(pairing.first, pairing.second, metric.name, *tested, *counts, left_out=left_out)
+    yield _Counted(pair, pairs.instances)
+
+
+class _Counted(NamedTuple):
+    """A difference, and of how many instances it is."""
+
+    pair: PairedDifference
+    instances: int
+
+
+def _twin_difference(
+    metric: Metric,
+    pairing: _Pairing,
+    units: Mapping[str, Units],
+    strata: Mapping[str, str],
+    origins: Mapping[str, Origins],
+) -> Iterator[TwinDifference]:
+    """Yield the difference of a method and its twin, if there is one."""
+    pairs = _pairs(metric, pairing, units, strata, origins)
+    result = paired(pairs.first, pairs.second, pairs.strata, binary=metric.is_binary)
+    if result is None:
+        return
+    method, twin = origins[pairing.first], origins[pairing.second]
+    both = [instance for instance in method if instance in twin]
+    equal = sum(method[instance].plays == twin[instance].plays for instance in both)
+    floor = noise_floor(pairs.first, pairs.second)
+    values = (result.difference, floor, pairs.n, pairs.instances, equal, len(both))
+    yield TwinDifference(pairing.first, metric.name, *values)
+
+
+def _beside_floor(counted: _Counted, noise: Sequence[TwinDifference], twins: Mapping[str, str]) -> PairedDifference:
+    """Return a difference with its noise floor: that of its methods' twins, or where neither has one, of all twins.
+
+    Of several it is the root of their mean square: noise of two methods adds up so. Fewer instances have more noise.
+    """
+    pair, instances = counted
+    own = [method for method in twins if method in (pair.a, pair.b)] or list(twins)
+    known = [twin for twin in noise if twin.method in own and twin.floor is not None]
+    if not known or not instances:
+        return pair
+    squares = [twin.floor**2 * twin.instances / instances for twin in known if twin.floor is not None]
+    return pair._replace(floor=float(f"{math.sqrt(math.fsum(squares) / len(squares)):.12g}"))
 
 
 def _corrected(pairs: Sequence[PairedDifference], main: Sequence[str]) -> Iterator[PairedDifference]:
@@ -340,8 +438,13 @@ def enough(family: int) -> int | None:
 
 
 def doubts(comparison: Comparison) -> Iterator[str]:
-    """Yield what limits a comparison: copies, layouts that seeds share, and differences that no data could support."""
+    """Yield what limits a comparison: copies, shared layouts, noise, talk without effect, and what cannot be supported.
+
+    Nothing is said of noise where no method has a twin.
+    """
     yield from _copies(comparison.independence)
+    yield from twin_sentences(comparison.twins)
+    yield from talk_sentences(comparison.talk_effects)
     *most_named, last = (name.replace("_", " ") for name in comparison.main)
     named = f"{', '.join(most_named)} and {last}" if most_named else last
     for what, is_main in ((named, True), ("the other metrics", False)):
@@ -402,6 +505,7 @@ def claims(comparison: Comparison, names: Sequence[str] | None = None) -> Iterat
             bounds = f"95 % interval of the difference {_number(pair.low)} to {_number(pair.high)}"
         corrected = f" corrected for {pair.family} comparisons" if pair.family > 1 else ""
         numbers = f"{bounds}, p {'<' if pair.p <= FLOOR else '='} {_number(pair.p_corrected)}{corrected}"
+        numbers += f", {beside}" if (beside := beside_floor(pair)) else ""
         left = f", {pair.nulls} more without a value of one or both" if pair.nulls else ""
         left += (
             f", {pair.left_out} episode{'s'[: pair.left_out - 1]} left out that only one has" if pair.left_out else ""

@@ -89,7 +89,7 @@ def measure_comparison(
     Raises:
         UserError: No episode is finished, or there is no such metric.
     """
-    spoken = [part for part in parts if not part.is_silent] or parts  # those in silence are told by their names
+    spoken = [part for part in parts if part.is_aloud] or parts  # those in silence are told by their names
     experiments = list({(p.setting.name, p.experiment.reasoner): p.experiment for p in spoken}.values())
     finished = [row for part in parts for _, row in RunFolder(part.folder).finished(part.experiment)]
     if not finished:
@@ -107,6 +107,7 @@ def measure_comparison(
     explained = "; ".join(filter(None, (caption, describe_headline(finished))))
     tables = [comparison_tables.table(result, names, explained)]
     tables += [comparison_tables.by_setting(by_setting, name, caption) for name in main if by_setting and name in names]
+    tables += [comparison_tables.differences(result, name, caption) for name in main if result.twins]
     where = comparison_tables.where(experiments)
     return ComparisonResult(result, by_setting, measured, names, tuple(tables), caption, where)
 
@@ -118,6 +119,7 @@ def compare(
     metrics: str | Iterable[str] | None = None,
     primary: str | None = None,
     references: bool = True,
+    twin: str | Iterable[str] = (),
     running: RunOptions | None = None,
     **fields: Any,
 ) -> ComparisonResult:
@@ -130,6 +132,7 @@ def compare(
         metrics: Names; None: those of a results table.
         primary: The metric that the comparison is made for; None: steps, or the world's own score.
         references: Whether random, scripted and silent teams stand beside.
+        twin: Methods of which an inert twin is played too: the noise floor stands beside every difference then.
         running: How runs are carried out: budget, keys, calls in flight, cache.
         fields: Other fields of an experiment, by name: ``level``, ``seeds``, ``episodes``, ``reasoner`` and so on; what
             varies stands under ``grid``.
@@ -143,7 +146,7 @@ def compare(
     processes = None if running is None else running.processes
     folders = [Path(item) for item in compared if isinstance(item, Path) or (isinstance(item, str) and "/" in item)]
     if folders:
-        if len(folders) < len(compared) or fields:
+        if len(folders) < len(compared) or fields or twin:
             raise UserError("compare takes methods with fields of an experiment, or folders of runs alone")
         parts = comparison_runs.recorded(folders, references=references)
         settings = list({part.setting.name: part.setting for part in parts}.values())
@@ -163,13 +166,15 @@ def compare(
         for setting in settings:
             setting.experiment.resolved()  # all of them, before the first begins
         grid.claim(Path(out), asked, "comparison")
-        silent = None if references else ()
-        planned = list(comparison_runs.planned(settings, Path(out), references=references, silent=silent))
+        silent, doubled = None if references else (), (twin,) if isinstance(twin, str) else tuple(twin)
+        comparison_runs.check_twins(settings, doubled)
+        planned = list(comparison_runs.planned(settings, Path(out), references=references, silent=silent, twin=doubled))
         parts = comparison_runs.run_all(
             settings,
             Path(out),
             references=references,
             silent=silent,
+            twin=doubled,
             progress=lambda row: None,
             budget=SharedBudget(running or RunOptions(), [part.folder for part in planned]),
             watch=RunMonitor(),

@@ -52,6 +52,28 @@ def by_setting(comparisons: Mapping[str, Comparison], metric: str, caption: str)
     return Table(title(metrics()[metric]), ("method", *comparisons), tuple(lines), caption)
 
 
+def differences(comparison: Comparison, metric: str, caption: str) -> Table:
+    """Return the differences of one metric beside their noise floors, a line a pair of methods."""
+    lines = [
+        (f"{pair.a} - {pair.b}", _difference(pair), "none" if pair.floor is None else number(pair.floor))
+        for pair in comparison.paired
+        if pair.metric == metric
+    ]
+    return Table(
+        f"Differences beside the noise floor: {title(metrics()[metric])}",
+        ("methods", "difference", "noise floor"),
+        tuple(lines),
+        caption,
+    )
+
+
+def _difference(pair: PairedDifference) -> str:
+    """Return a difference with its interval, and how many times its noise floor it is."""
+    bounds = f" [{number(pair.low)}, {number(pair.high)}]" if pair.low is not None and pair.high is not None else ""
+    beside = f": {pair.times_floor:.2g} x the floor" if pair.times_floor is not None else ""
+    return f"{number(pair.difference)}{bounds}{': within the floor' if pair.within_floor else beside}"
+
+
 def title(metric: Metric) -> str:
     """Return a metric's name, and its unit where the name does not say it."""
     is_said = metric.unit is None or re.search(rf"(^|_){re.escape(metric.unit.lower())}(_|$)", metric.name)
@@ -94,12 +116,15 @@ def plain(comparison: Comparison) -> dict[str, list[dict[str, Any]]]:
         "rows": [row._asdict() for row in comparison.rows],
         "paired": [pair_row(pair) for pair in comparison.paired],
         "independence": [count._asdict() for count in comparison.independence],
+        **({"twins": [twin._asdict() for twin in comparison.twins]} if comparison.twins else {}),
+        **({"talk_effects": [effect._asdict() for effect in effects]} if (effects := comparison.talk_effects) else {}),
     }
 
 
 def pair_row(pair: PairedDifference) -> dict[str, Any]:
-    """Return a paired difference as plain data, with whether it is supported."""
-    return {**pair._asdict(), "supported": pair.supported}
+    """Return a paired difference as plain data, with how it stands to its noise floor, and whether it is supported."""
+    floor = {"times_floor": pair.times_floor, "within_floor": pair.within_floor}
+    return {**pair._asdict(), **floor, "supported": pair.supported}
 
 
 def write(

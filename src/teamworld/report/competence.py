@@ -19,7 +19,7 @@ from statistics import stdev
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from teamworld.errors import UserError
-from teamworld.experiment.comparison_runs import SILENT
+from teamworld.experiment.comparison_runs import SILENT, is_twin
 from teamworld.experiment.grid import runs
 from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.folder import RunFolder
@@ -180,12 +180,13 @@ def of_folder(path: Path) -> Table:
     """Return the scores of all methods of a run, a grid or a comparison, beside doing nothing on the same instances.
 
     Args:
-        path: Its folder; what was run in silence is left out.
+        path: Its folder; what was run in silence, and twins, are left out.
 
     Raises:
         UserError: It holds no finished episode of a level that shows a competency, or nobody who did nothing.
     """
-    asked = [(RunFolder(folder), spec) for folder, spec in runs(path) if folder.name != SILENT and spec.world == _WORLD]
+    played = [(folder, spec) for folder, spec in runs(path) if folder.name != SILENT and not is_twin(folder, spec)]
+    asked = [(RunFolder(folder), spec) for folder, spec in played if spec.world == _WORLD]
     kinds = {(spec.reasoner, spec.talk) for _, spec in asked}
     scored = [spec for folder, experiment in asked for spec in _episodes(folder, experiment, named=len(kinds) > 1)]
     if not scored:

@@ -10,7 +10,7 @@ from statistics import NormalDist, fmean, variance
 from typing import NamedTuple
 
 from teamworld.errors import UserError
-from teamworld.experiment.comparison_runs import REFERENCES, SILENT
+from teamworld.experiment.comparison_runs import TWIN, own_methods
 from teamworld.metrics.definition import metrics
 from teamworld.report.comparison import LEVEL, Sample
 from teamworld.report.measurement import list_pairs
@@ -70,8 +70,9 @@ def forecast(samples: Sequence[Sample], metric: str, effect: float, power: float
     Raises:
         UserError: The pilot has fewer than two methods, or they share no layout.
     """
+    samples = [sample for sample in samples if sample.method.partition(":")[0] != TWIN]
     methods = list(dict.fromkeys(sample.method for sample in samples))
-    own = [name for name in methods if name not in REFERENCES and name.partition(":")[0] != SILENT]
+    own = own_methods(methods)
     pairs = list(combinations(own if len(own) > 1 else methods, 2))
     if not pairs:
         raise UserError("a forecast takes a pilot of two methods or more: their differences vary, not each alone")

@@ -11,7 +11,15 @@ from typing import Final, NamedTuple
 
 from teamworld.errors import UserError, suggest
 from teamworld.experiment import episode_metrics, process_pool
-from teamworld.experiment.comparison_runs import ALOUD, GREEDY, REFERENCES, SILENT, ComparisonRun, silent_names
+from teamworld.experiment.comparison_runs import (
+    ALOUD,
+    GREEDY,
+    REFERENCES,
+    ComparisonRun,
+    own_methods,
+    silent_names,
+    twin_names,
+)
 from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.results import EpisodeRow
@@ -24,6 +32,7 @@ from teamworld.record import ActionStep, Event, read_log
 from teamworld.report import cross_run
 from teamworld.report.comparison import COSTS, HEADLINE, MAIN, Comparison, Sample, compare
 from teamworld.report.tables import asks_for_goals, headline
+from teamworld.report.talk_effects import talk_effects
 
 #: Metrics across runs that the usual table shows too.
 ACROSS: Final = ("normalised_score", "talk_value_completion", "talk_value_steps", "talk_return")
@@ -119,6 +128,7 @@ def _sample(part: ComparisonRun, measured: episode_metrics.EpisodeMetrics, kept:
         others=json.dumps(others, sort_keys=True),
         layout=measured.identity.layout,
         play=measured.identity.play,
+        deeds=measured.identity.deeds,
         step_limit=asked.step_limit,
         memory=asked.memory or "" if registry.may_learn(cell.method) else "",
     )
@@ -231,8 +241,7 @@ def list_pairs(present: Sequence[str]) -> list[tuple[str, str]]:
         present: The methods that were run, reference teams and silent ones by their names among them.
     """
     beside = [name for name in present if name in REFERENCES]
-    silent = [name for name in present if name.partition(":")[0] == SILENT]
-    own = [name for name in present if name not in (*beside, *silent)]
+    own = own_methods(present)
     pairs = list(combinations(own or beside, 2))
     pairs += [(name, reference) for name in own for reference in beside]
     return [*pairs, *silent_names(present).items()]
@@ -241,13 +250,19 @@ def list_pairs(present: Sequence[str]) -> list[tuple[str, str]]:
 def compared(measured: Measurement, names: Sequence[str], main: Sequence[str] = MAIN) -> Comparison:
     """Compare what was measured: methods with one another, with the reference teams, each with itself in silence.
 
+    A twin is tested against nothing: its differences from its method are the noise floor beside all others.
+
     Args:
         measured: The episodes.
         names: Metrics.
         main: Those that the comparison is made for.
     """
-    pairs = list_pairs(list(dict.fromkeys(sample.method for sample in measured.episodes)))
-    shown = compare(measured.all, [name for name in names if name not in cross_run.WHOLE], pairs, main)
+    present = list(dict.fromkeys(sample.method for sample in measured.episodes))
+    twins, own = twin_names(present), own_methods(present)
+    single = [name for name in names if name not in cross_run.WHOLE]
+    shown = compare(measured.all, single, list_pairs(present), main, twins)
+    effects = talk_effects(measured.episodes, silent_names(present), twins, own)
+    shown = shown._replace(talk_effects=tuple(effects))
     if not any(name in cross_run.WHOLE for name in names):
         return shown
     rows = (*shown.rows, *cross_run.of_methods(measured.episodes, COSTS))

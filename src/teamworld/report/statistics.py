@@ -277,6 +277,32 @@ def paired(
     return Paired(difference, low, high, exchanged(units, _NOISE * scale), effect, number)
 
 
+def noise_floor(first: Sequence[Ratio], second: Sequence[Ratio]) -> float | None:
+    """Return what 95 % of the differences stay below that noise alone makes, from pairs of one method and its twin.
+
+    The expected difference of such pairs is known to be 0, so the standard error is the root of the mean square of
+    their pseudo-values, and not of the distances from their mean, over the root of their number; the floor is as many
+    of it as Student's 97.5 % quantile with as many degrees of freedom as pairs.
+
+    Args:
+        first: Numerator and denominator of the method, as for ``paired``.
+        second: Those of its twin on the same instances, in the same order.
+
+    Returns:
+        None where that cannot be known: of no pair, of one that differs, or where denominators sum to nothing.
+    """
+    units = np.array([(*a, *b) for a, b in zip(first, second, strict=True)], np.float64).reshape(-1, 4).T
+    totals, number = units.sum(axis=1), units.shape[1]
+    if not number or not totals[1] or not totals[3]:
+        return None
+    values = _pseudo_values(units)
+    scale = max(abs(totals[0] / totals[1]), abs(totals[2] / totals[3]))
+    error = math.sqrt(fsum(float(value) ** 2 for value in values)) / number
+    if error <= _NOISE * scale:
+        return 0.0
+    return _same(student(0.975, number) * error) if number > 1 else None
+
+
 def _pair_parts(strata: Mapping[str, Sequence[tuple[float, ...]]]) -> list[NDArray[np.float64]]:
     """Return (4, pairs) of each stratum: numerator and denominator of the one, then of the other."""
     ones = _parts({name: [unit[:2] for unit in units] for name, units in strata.items()})

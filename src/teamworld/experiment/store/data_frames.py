@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 from teamworld.errors import UserError
-from teamworld.experiment.comparison_runs import SILENT
+from teamworld.experiment.comparison_runs import SILENT, is_twin, twin_name
 from teamworld.experiment.episode_metrics import of_runs
 from teamworld.experiment.grid import runs
 from teamworld.experiment.spec import ExperimentSpec, RunCell
@@ -110,7 +110,11 @@ def _place(folder: RunFolder, experiment: ExperimentSpec, cell: RunCell, episode
         "world": experiment.world,
         "level": experiment.level,
         "instances": str(experiment.instances),
-        "method": f"{SILENT}:{cell.method}" if is_silent else cell.method,
+        "method": f"{SILENT}:{cell.method}"
+        if is_silent
+        else twin_name(cell.method)
+        if is_twin(folder.path, experiment)
+        else cell.method,
         "reasoner": experiment.reasoner,
         "talk": experiment.talk,
         "seed": cell.seed,

@@ -13,9 +13,12 @@ from teamworld.reasoning.llm.answers import describe_form, make_schema, read_ans
 from teamworld.reasoning.llm.contract import CallKey, CallRecord, Form, Request, Turn, is_lost, lines
 from teamworld.reasoning.llm.model_names import parse_endpoint
 from teamworld.reasoning.prompts import render
+from teamworld.seeding import salted_seed
 
 #: Characters of an answer that could not be used that its model is shown again: its end, where the answer stands.
 _SHOWN = 4000
+#: Sampling seeds are below: all providers take them.
+_SEEDS = 2**31
 #: Changed fields of ``Sampling``, by kinds of questions with wildcards: ``drwell.*``.
 Overrides: TypeAlias = Mapping[str, Mapping[str, Any]]
 
@@ -36,6 +39,7 @@ class LanguageModel:
         line: Where calls go.
         overrides: How questions are sampled otherwise than published; later ones win.
         reasoning: Whether answers begin with the model's reasoning.
+        salt: Makes a sampling seed another one; None: as it is.
     """
 
     def __init__(
@@ -46,8 +50,9 @@ class LanguageModel:
         overrides: Overrides = MappingProxyType({}),
         *,
         reasoning: bool = True,
+        salt: int | None = None,
     ) -> None:
-        self._reasoning = reasoning
+        self._reasoning, self._salt = reasoning, salt
         self._name = name
         self._form = form
         self.line = line
@@ -110,6 +115,8 @@ class LanguageModel:
         for kinds, changes in self._overrides.items():
             if fnmatchcase(question.kind, kinds):
                 sampling = sampling._replace(**changes)
+        if sampling.seed is not None:
+            sampling = sampling._replace(seed=salted_seed(sampling.seed, self._salt, below=_SEEDS))
         return sampling
 
 

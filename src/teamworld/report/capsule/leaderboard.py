@@ -110,7 +110,7 @@ def make_board(
 
 def _entries(capsule: str, folder: Path, taken: set[str]) -> Iterator[ComparisonRun]:
     """Yield the runs of a capsule with the names that their methods go by; reference teams stand once on a page."""
-    runs = [part for part in comparison_runs.recorded([folder]) if not part.is_silent]
+    runs = [part for part in comparison_runs.recorded([folder]) if part.is_aloud]
     reasoners = {part.experiment.reasoner for part in runs}
     for part in runs:
         beside = f", {describe_reasoner(part.experiment)}" if len(reasoners) > 1 else ""

@@ -84,9 +84,9 @@ def plan_gaps(folder: Path) -> Iterator[str]:
         possible = set(needed)
     else:
         settings = comparison_runs.settings(plan, imports=False)
-        asked = comparison_runs.planned(settings, folder, references=False, silent=None)
+        asked = comparison_runs.planned(settings, folder, references=False, silent=None, twin=None)
         parts = {part.folder: part for part in asked}
-        needed = {path: part.experiment for path, part in parts.items() if not part.is_silent}
+        needed = {path: part.experiment for path, part in parts.items() if part.is_aloud}
         possible = set(parts)
     for path in sorted({*needed, *held}):
         name = path.relative_to(folder).as_posix()

@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal, TypeAlias
 
 import msgspec
 
 from teamworld.experiment.runner import run
 from teamworld.experiment.spec import build
+from teamworld.reasoning.llm.contract import CallKey, CallRecord, Completion, Fault, Request, Turn, Usage
 from teamworld.record import (
     ActionStep,
     AgentLeft,
+    AnswerError,
     AttemptMade,
     Commit,
     Deliver,
@@ -26,15 +29,20 @@ from teamworld.record import (
     MessageSent,
     PlanEnd,
     PlanStart,
+    QuestionAsked,
+    QuestionSkipped,
     Release,
     StepDone,
     read_log,
 )
+from teamworld.viewer.questions import PricedCall
 from teamworld.worlds.base import picture
 from tests.metrics.logs import Status, ended, episode_start, goal_info
 from tests.metrics.logs import act as some_act
 from tests.metrics.logs import plan as some_plan
 
+#: Role and text of a turn.
+Said: TypeAlias = tuple[Literal["system", "user", "assistant"], str]
 HOSTILE = (
     "</script><script>document.title='broken'</script><!-- <img src=x onerror=\"document.title='broken'\"> \u2028 &amp;"
 )
@@ -178,3 +186,47 @@ def laid_out(steps: Sequence[Sequence[Event]], *last: Event) -> list[Event]:
     clocks += [(len(steps), 2 * len(steps))] * (len(last) + 1)
     placed = enumerate(zip(events, clocks, strict=True))
     return [msgspec.structs.replace(event, seq=seq, step=step, tick=tick) for seq, (event, (step, tick)) in placed]
+
+
+def question(agent: str, kind: str, errors: int = 0, *, fallback: bool = False, **answer: object) -> QuestionAsked:
+    flaws = tuple(AnswerError(flaw="schema", text=f"{HOSTILE} {number}") for number in range(errors))
+    return QuestionAsked(agent=agent, purpose=kind, reasoner=HOSTILE, answer=answer, errors=flaws, fallback=fallback)
+
+
+def call(answer: str | None, *turns: Said, usd: float | None) -> PricedCall:
+    usage = Usage(prompt=1200, cached=200, output=30, reasoning=10)
+    request = Request(
+        model="a#b",
+        turns=tuple(Turn(role, text) for role, text in turns),
+        answer="Answer",
+        schema={},
+        form="json",
+        max_tokens=99,
+    )
+    done = None if answer is None else Completion(text=answer, finish="stop", usage=usage, served=HOSTILE)
+    faults = (Fault(kind="late", text=HOSTILE),)
+    return PricedCall(CallRecord(request=request, completion=done, faults=faults, seconds=1.234, usd=usd), usd)
+
+
+def asked() -> tuple[list[Event], dict[CallKey, PricedCall]]:
+    """Return a log of three steps in which a model was asked, with its calls; every text in it is an attack."""
+    shared = f"You are an agent.\n{HOSTILE}\n\n"
+    steps: list[list[Event]] = [
+        [
+            QuestionSkipped(agent="b", purpose="toy.plan", cause=HOSTILE),
+            question("a", "toy.plan", 1, say=HOSTILE, steps=["go", "stay"], none=None),
+            question("planner", "toy.assign", 2, fallback=True),
+            StepDone(ticks=2, score={}),
+        ],
+        [question("a", "toy.plan", say="second"), StepDone(ticks=2, score={})],
+        [StepDone(ticks=2, score={})],
+    ]
+    first: tuple[Said, ...] = (("system", shared + "first"), ("user", "What now?"))
+    again: tuple[Said, ...] = (*first, ("assistant", "no"), ("user", f"not usable: {HOSTILE}"))
+    calls = {
+        CallKey("a", "toy.plan", 1, 0): call("no", *first, usd=0.001),
+        CallKey("a", "toy.plan", 1, 1): call("yes", *again, usd=0.002),
+        CallKey("a", "toy.plan", 2, 0): call("yes\nagain", ("system", shared + "second"), ("user", "And?"), usd=None),
+        CallKey("planner", "toy.assign", 1, 0): call(None, ("system", "plan"), usd=None),
+    }
+    return laid_out(steps), calls

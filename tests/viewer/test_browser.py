@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 
 from teamworld.metrics.failures import tags
+from teamworld.reasoning.llm.contract import CallKey
 from teamworld.record import ActionStep, DrawingState, Event
 from teamworld.viewer import build, page
 from teamworld.worlds.registry import finder
@@ -41,6 +42,10 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for name, log in logs.items():
         found = tags(log, finder("cube")) if name == "zero" else ()
         made[name].write_text(page(build(log, found)), "utf-8")
+    log, calls = samples.asked()
+    for name, prompts in (("asked", True), ("unprompted", False)):
+        made[name] = folder / f"{name}.html"
+        made[name].write_text(page(build(log, (), calls, prompts=prompts)), "utf-8")
     return made
 
 
@@ -340,3 +345,115 @@ def test_a_world_without_a_drawer_and_with_longer_steps(browser: Page, files: di
         # The list is drawn with the next frame of the browser, which may be late.
         wait(shown, "document.querySelector('#joints').innerText.includes('the way was not clear')")
         assert "did not reach c" in shown.inner_text("body") or shown.locator("#talk .bad").count() == 1
+
+
+@pytest.fixture
+def asked(browser: Page, files: dict[str, Path]) -> Iterator[Page]:
+    with opened(browser, files["asked"]) as shown:
+        wait(shown, "teamworld.player.ask")
+        yield shown
+
+
+def test_questions_are_listed_and_a_click_shows_one_whole(asked: Page) -> None:
+    asked.click("#tab-asked")
+    assert asked.inner_text("#tab-asked .count") == "3", "those that were not put are no questions"
+    bill = asked.locator("#asked .bill").first.inner_text()
+    for words in (
+        "3 questions",
+        "1 not asked",
+        "3 unusable answers",
+        "1 fallback",
+        "3,600 tokens in, 90 out",
+        "$0.0030",
+    ):
+        assert words in bill
+    assert "not all prices are known" in bill
+    assert samples.HOSTILE in (asked.locator("#asked .ask.skipped").text_content() or "")
+    asked.locator("#asked .ask:has-text('toy.plan'):not(.skipped)").click()
+    assert asked.inner_text("#asked-what") == "a: toy.plan"
+    prompt = asked.locator("#ask-prompt")
+    assert "Prompt of try 2, as sent" in prompt.inner_text()
+    sent = samples.asked()[1][CallKey("a", "toy.plan", 1, 1)].record.request.turns
+    assert prompt.locator(".turn pre").all_text_contents() == [turn.text for turn in sent]
+    asked.locator("#ask-answer button:has-text('its prompt')").first.click()
+    assert prompt.locator(".turn pre").all_text_contents() == [turn.text for turn in sent[:2]]
+    answer = asked.locator("#ask-answer").text_content() or ""
+    for words in ("schema: ", samples.HOSTILE, "go\nstay", "200 read from the provider's cache", "1.23 s", "late: "):
+        assert words in answer
+    assert asked.locator("dialog img, dialog script").count() == 0
+    assert asked.title() != "broken"
+
+
+def test_questions_by_the_keyboard(asked: Page) -> None:
+    asked.focus("#lanes")
+    asked.keyboard.press("ArrowDown")
+    asked.keyboard.press("Enter")
+    assert asked.inner_text("#asked-what") == "a: toy.plan"
+    assert asked.evaluate("document.activeElement.id") == "asked-what"
+    assert asked.is_disabled("#ask-last")
+    asked.keyboard.press("ArrowRight")
+    assert "step 1" in asked.inner_text("#asked-where")
+    assert asked.is_disabled("#ask-next")
+    settle(asked)
+    assert label(asked).startswith("step 1 /"), "the picture shows the moment of the question"
+    asked.keyboard.press("ArrowRight")
+    assert "step 1" in asked.inner_text("#asked-where"), "there is no further one"
+    asked.keyboard.press("Escape")
+    wait(asked, "!document.getElementById('question').open")
+    asked.keyboard.press("ArrowRight")
+    settle(asked)
+    assert label(asked).startswith("step 2 /")
+
+
+def test_a_mark_of_a_question_opens_it(asked: Page) -> None:
+    x = asked.evaluate("teamworld.player.lanes.x(1)")
+    asked.click("#bars", position={"x": x, "y": 4})
+    assert "step 1" in asked.inner_text("#asked-where")
+    asked.click("#ask-close")
+    asked.hover("#ruler", position={"x": x, "y": 18 + 4.5 * 14})
+    assert "1 question at step 1" in asked.inner_text("#tip")
+    asked.evaluate("teamworld.player.go(0)")
+    asked.click("#ruler", position={"x": asked.evaluate("teamworld.player.lanes.x(0)"), "y": 18 + 4.5 * 14})
+    asked.click("#ask-next")
+    asked.click("#ask-close")
+    asked.click("#tab-asked")
+    asked.click("#asked .ask:has-text('toy.assign')")
+    assert asked.inner_text("#asked-what") == "planner: toy.assign", "who has no body has no lane, and is in the list"
+    assert "no usable answer came" in asked.inner_text("#ask-answer")
+
+
+def test_a_page_without_prompts_says_so(browser: Page, files: dict[str, Path]) -> None:
+    with opened(browser, files["unprompted"]) as shown:
+        wait(shown, "teamworld.player.ask")
+        shown.evaluate("teamworld.player.ask.open(teamworld.episode.questions[1])")
+        assert "left out" in shown.inner_text("#ask-prompt")
+        assert "1,200 tokens in" in shown.inner_text("#ask-answer")
+
+
+def test_where_rules_answered_the_page_says_so(two: Page) -> None:
+    wait(two, "teamworld.player.ask")
+    two.click("#tab-asked")
+    assert "answered by built-in rules, no language model" in two.inner_text("#asked")
+    two.locator("#asked .ask:not(.skipped)").first.click()
+    assert "answered by built-in rules" in two.inner_text("#asked-where")
+    assert "No prompt was sent" in two.inner_text("#ask-prompt")
+    wanted = two.evaluate("Object.keys(teamworld.player.ask.row.answer)")
+    assert two.locator("#ask-answer dt").all_inner_texts() == wanted
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_question_fits_into_the_window(browser: Page, files: dict[str, Path], width: int) -> None:
+    with opened(browser, files["asked"], width=width) as shown:
+        wait(shown, "teamworld.player.ask")
+        shown.evaluate("teamworld.player.ask.open(teamworld.episode.questions[1])")
+        for part in ("#question", "#ask-close", "#ask-answer", "#ask-prompt"):
+            box = shown.locator(part).bounding_box()
+            assert box is not None
+            assert 0 <= box["x"] <= box["x"] + box["width"] <= width, part
+
+
+def test_costs_over_the_steps(asked: Page) -> None:
+    rows = asked.evaluate("teamworld.player.curves.rows.map(({ name, values }) => [name, values])")
+    tokens, usd = (next(values for name, values in rows if name == wanted) for wanted in ("tokens", "USD"))
+    assert tokens == [0, 2460, 3690, 3690]
+    assert usd == pytest.approx([0, 0.003, 0.003, 0.003])

@@ -56,7 +56,7 @@ def test_the_data_come_back_as_they_were() -> None:
     for log in (samples.by_hand(), samples.hostile(), samples.played()):
         replay = build(log)
         data = next(body for tag, kind, body in Elements(page(replay)).bodies if kind == "application/json")
-        assert msgspec.json.decode(data, type=Replay) == replay
+        assert msgspec.json.decode(data, type=Replay) == msgspec.structs.replace(replay, questions=[], lines=[])
 
 
 def test_a_hostile_text_stays_in_the_data() -> None:

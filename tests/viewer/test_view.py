@@ -30,6 +30,7 @@ def call(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, s
     ("arguments", "words"),
     [
         ([], "random, seed 3, episode 2"),
+        (["--no-prompts"], "random, seed 3, episode 2"),
         (["--episode", "1"], "random, seed 3, episode 1"),
         (["--method", "greedy", "--seed", "4", "--episode", "1"], "greedy, seed 4, episode 1"),
     ],
@@ -91,6 +92,8 @@ def begun(played: Path, tmp_path: Path) -> Path:
         ("PLAYED", "moments.png", ["--steps", "0,1,2,3,4,5,6"], ["1 to 6 steps"]),
         ("PLAYED", None, ["--steps", "1"], ["--steps is for a figure"]),
         ("PLAYED", None, ["--episode", "1"], ["--episode is for a file"]),
+        ("PLAYED", None, ["--no-prompts"], ["--no-prompts is for a file"]),
+        ("PLAYED", "moments.png", ["--no-prompts"], ["a figure holds no prompts"]),
         ("PLAYED", None, ["--port", "99999", "--no-browser"], ["choose another --port"]),
         ("PLAYED", "replay.html", ["--port", "8000"], ["leave out --export"]),
         ("", "replay.html", [], ["holds several runs"]),

@@ -354,6 +354,7 @@ def view(
     seed: Int = None,
     episode: Int = None,
     steps: Names = None,
+    no_prompts: Flag = False,
     port: Int = None,
     no_browser: Flag = False,
 ) -> int:
@@ -377,6 +378,8 @@ def view(
         The episode. [default: the last that is finished]
     steps:
         With a figure: the moments, such as 0,10,20. [default: the first, the middle and the last]
+    no_prompts:
+        With a page as a file: leave out what language models were sent and their answers word for word.
     port:
         Of the page. [default: any that is free]
     no_browser:
@@ -387,10 +390,12 @@ def view(
             raise UserError("--steps is for a figure: add --export moments.png")
         if episode is not None:
             raise UserError("--episode is for a file: add --export replay.html")
+        if no_prompts:
+            raise UserError("--no-prompts is for a file: add --export replay.html")
         return _serve(folder, port or 0, {"method": method, "seed": seed}, opens=not no_browser)
     if port is not None or no_browser:
         raise UserError("--port and --no-browser are for the page on this machine: leave out --export")
-    return _export(folder, export, method, seed, episode, steps)
+    return _export(folder, export, method, seed, episode, steps, prompts=not no_prompts)
 
 
 def _serve(folder: Path, port: int, chosen: dict[str, Any], *, opens: bool) -> int:
@@ -415,7 +420,14 @@ def _serve(folder: Path, port: int, chosen: dict[str, Any], *, opens: bool) -> i
 
 
 def _export(
-    folder: Path, export: Path, method: str | None, seed: int | None, episode: int | None, steps: list[str] | None
+    folder: Path,
+    export: Path,
+    method: str | None,
+    seed: int | None,
+    episode: int | None,
+    steps: list[str] | None,
+    *,
+    prompts: bool,
 ) -> int:
     """Write an episode as a page or as a figure."""
     ending = export.suffix.lower()
@@ -429,12 +441,14 @@ def _export(
         raise UserError(f"{export} is a folder: expected the name of a file, such as {export / 'replay.html'}")
     from teamworld.viewer import replay_page
 
+    if ending == ".png" and not prompts:
+        raise UserError("--no-prompts is for a page, such as --export replay.html: a figure holds no prompts")
     if ending == ".png":
         chosen = replay_page.draw_moments(folder, export, _read_steps(steps), method, seed, episode)
     elif steps is not None:
         raise UserError("--steps is for a figure, such as --export moments.png: a page has all steps")
     else:
-        made = replay_page.view(folder, method, seed, episode)
+        made = replay_page.view(folder, method, seed, episode, prompts=prompts)
         made.save(export)
         chosen = made.episode
     size = f"{export.stat().st_size / 1000:.0f} kB"

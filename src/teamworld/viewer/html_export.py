@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import zlib
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 import jinja2
 import msgspec
+from msgspec.structs import replace
 
 from teamworld.metrics.failures import LABELS
 from teamworld.viewer.replay_types import Replay
 
 #: In the order in which they are run; the world's drawer comes before the last.
-_SCRIPTS = ("base.js", "episode.js", "stage.js", "curves.js", "words.js", "lanes.js", "panels.js")
+_SCRIPTS = ("base.js", "episode.js", "stage.js", "curves.js", "words.js", "lanes.js", "questions.js", "panels.js")
 _LAST = "player.js"
 #: What could end a script element or a line of one, and its form in a JSON string.
 _ESCAPES = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
@@ -34,7 +36,8 @@ def page(replay: Replay) -> str:
     parts += [file for file in drawers if file.name.split(".")[0] == drawer]  # WORLD.js, and WORLD.PART.js
     parts.append(static / _LAST)
     title = f"{replay.world} {replay.level}: {replay.method}, seed {replay.seed}, episode {replay.episode}"
-    return _render("page", parts, title=title, data=embedded(replay))
+    plain = replace(replay, questions=[], lines=[])
+    return _render("page", parts, title=title, data=embedded(plain), questions=packed(replay))
 
 
 def overview_page() -> str:
@@ -60,6 +63,14 @@ def _render(name: str, scripts: Sequence[Traversable], **values: str | Iterable[
 def embedded(replay: Replay) -> str:
     """Return the data as JSON that cannot end the script element it stands in."""
     return msgspec.json.encode(replay).decode().translate(_ESCAPES)
+
+
+def packed(replay: Replay) -> str:
+    """Return the questions and their lines as JSON, deflated, in base64; nothing where there are none."""
+    if not replay.questions:
+        return ""
+    data = msgspec.json.encode({"questions": replay.questions, "lines": replay.lines})
+    return base64.b64encode(zlib.compress(data, 9)).decode()
 
 
 def _text(file: Traversable) -> str:

@@ -31,6 +31,7 @@ from teamworld.record import (
     Release,
     StepDone,
 )
+from teamworld.viewer.questions import EpisodeCalls, list_questions
 from teamworld.viewer.replay_types import (
     FORMAT,
     ActionSpan,
@@ -54,12 +55,16 @@ from teamworld.worlds.registry import style
 _WAIT = "wait"
 
 
-def build(log: Iterable[Event], failures: Sequence[Tag] = ()) -> Replay:
+def build(
+    log: Iterable[Event], failures: Sequence[Tag] = (), calls: EpisodeCalls | None = None, *, prompts: bool = True
+) -> Replay:
     """Return the data of a finished episode.
 
     Args:
         log: Its events in order.
         failures: What ``teamworld.metrics.failures.tags`` found in it.
+        calls: Its calls on record, see ``viewer.questions.read_calls``.
+        prompts: Whether to keep what was sent in them, and the answers as they came.
 
     Raises:
         UserError: The log has no start, no end, or not one frame for each step.
@@ -70,7 +75,8 @@ def build(log: Iterable[Event], failures: Sequence[Tag] = ()) -> Replay:
     reader = _Reader(events[0])
     for event in events:
         reader.take(event)
-    return reader.replay(events, failures)
+    questions, lines = list_questions(events, calls or {}, prompts=prompts)
+    return replace(reader.replay(events, failures), questions=questions, lines=lines, prompts=prompts)
 
 
 class _Reader:

@@ -13,6 +13,7 @@ from teamworld.plain_files import write_file
 from teamworld.record import read_log
 from teamworld.report import moments
 from teamworld.viewer.html_export import page
+from teamworld.viewer.questions import read_calls
 from teamworld.viewer.replay_data import build
 from teamworld.worlds.registry import finder
 
@@ -48,6 +49,7 @@ def view(
     seed: int | None = None,
     episode: int | None = None,
     *,
+    prompts: bool = True,
     height: int = 760,
 ) -> ReplayPage:
     """Return the page that plays a finished episode of a run; the same as ``teamworld view``.
@@ -57,6 +59,7 @@ def view(
         method: One of its methods; the first with a finished episode if None.
         seed: One of its seeds; the first with a finished episode if None.
         episode: The last finished one if None.
+        prompts: Whether the page holds what language models were sent, and their answers as they came.
         height: Of the frame in a notebook, in pixels.
 
     Raises:
@@ -64,7 +67,9 @@ def view(
     """
     chosen = select_episode(Path(folder), method, seed, episode)
     log = list(read_log(chosen.log, expected=chosen.digest))
-    return ReplayPage(page(build(log, tags(log, finder(chosen.experiment.world)))), chosen, height)
+    calls = read_calls(chosen.folder, chosen.cell, chosen.episode)
+    built = build(log, tags(log, finder(chosen.experiment.world)), calls, prompts=prompts)
+    return ReplayPage(page(built), chosen, height)
 
 
 def draw_moments(

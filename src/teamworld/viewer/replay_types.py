@@ -192,6 +192,70 @@ class PerceptionChange(_Row, kw_only=True):
     unseen: list[str] = []
 
 
+class PromptTurn(_Row, kw_only=True):
+    """One message of a prompt."""
+
+    role: str
+    text: list[int]
+    """Where its lines are, see ``viewer.shared_lines``."""
+
+
+class AnswerFlaw(_Row, kw_only=True):
+    """An answer that could not be used."""
+
+    flaw: str
+    text: str
+    """What was wrong with it, as the reasoner was told."""
+
+
+class QuestionTry(_Row, kw_only=True):
+    """One call of a language model or a person for a question; counts are those of its provider."""
+
+    kept: int = 0
+    """How many turns of the try before come first in the prompt."""
+    turns: list[PromptTurn] = []
+    """Those that follow; with ``kept``, all that was sent. Both empty where prompts are left out."""
+    text: list[int] = []
+    """The answer as it came, as where its lines are."""
+    finish: str = ""
+    """Empty where no answer came."""
+    served: str = ""
+    """The model that the provider says has answered, where it is another name than was asked for."""
+    prompt_tokens: int | None = None
+    cached_tokens: int | None = None
+    output_tokens: int | None = None
+    """Reasoning included."""
+    reasoning_tokens: int | None = None
+    usd: float | None = None
+    """None where no price is known."""
+    seconds: float = 0.0
+    cached: bool = False
+    """It came from a cache of earlier runs, at no cost."""
+    faults: list[str] = []
+    """What went wrong on the way."""
+
+
+class QuestionRow(_Row, kw_only=True):
+    """A question to a reasoner, or one that its protocol asks and that was not put."""
+
+    step: int
+    agent: str
+    """Who was asked: an agent, or a respondent without a body."""
+    kind: str
+    reasoner: str = ""
+    """Who answered, in words."""
+    answer: dict[str, Any] = {}
+    """The answer that counts, by field."""
+    flaws: list[AnswerFlaw] = []
+    """Of the answers before it."""
+    fallback: bool = False
+    """The answer is the one that stands in where no usable one came."""
+    tries: list[QuestionTry] = []
+    """Oldest first; empty where rules answered."""
+    skipped: str = ""
+    """Why it was not put; empty of all that were."""
+
+
 class Replay(_Row, kw_only=True):
     """An episode."""
 
@@ -228,3 +292,9 @@ class Replay(_Row, kw_only=True):
     """The world's own score in each frame: the sum of its changes; empty where it never changed."""
     perceived: list[PerceptionChange] = []
     """What agents came to perceive and no longer do; empty unless the log was recorded at the level ``beliefs``."""
+    questions: list[QuestionRow] = []
+    """In the order of the log."""
+    lines: list[str] = []
+    """Of prompts and of answers as they came."""
+    prompts: bool = True
+    """Whether these are kept, where there are any."""

@@ -104,9 +104,9 @@ class CallStore(Database):
             uncounted_tries=sum(usage.prompt is None or usage.output is None for usage in taken),
         )
 
-    def records(self, cell: RunCell) -> list[tuple[int, CallKey, CallRecord]]:
-        """Return the calls of a cell whole, each with its episode and its key, in their order."""
-        rows = self._select(f"episode, mind, purpose, number, attempt, {_RECORD}", f"ORDER BY {_KEY}", cell, None)
+    def records(self, cell: RunCell, episode: int | None = None) -> list[tuple[int, CallKey, CallRecord]]:
+        """Return the calls of a cell or of an episode of it, whole, each with its episode and its key, in order."""
+        rows = self._select(f"episode, mind, purpose, number, attempt, {_RECORD}", f"ORDER BY {_KEY}", cell, episode)
         return [(row[0], CallKey(*row[1:5]), self._read(row[5:])) for row in rows]
 
     def add_all(self, calls: Iterable[tuple[str, int, CallKey, CallRecord]]) -> None:

@@ -13,7 +13,7 @@
       else if (name === "css") for (const [property, set] of Object.entries(value)) node.style.setProperty(property, set);
       else node.setAttribute(name, value === true ? "" : String(value));
     }
-    for (const child of children.flat()) {
+    for (const child of children.flat(Infinity)) {
       if (child !== null && child !== undefined && child !== false) node.append(child);
     }
     return node;
@@ -111,7 +111,7 @@
   /** An agent's number on a disc. */
   tw.disc = function (episode, name, goal) {
     const place = episode.place.get(name);
-    const node = tw.el("b", { class: "disc", title: name }, place === undefined ? "?" : String(place));
+    const node = tw.el("b", { class: "disc", title: name }, place === undefined ? name.slice(0, 1).toUpperCase() || "?" : String(place));
     if (goal) {
       const colour = episode.colour(goal);
       node.style.background = colour;

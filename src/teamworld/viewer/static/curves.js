@@ -4,19 +4,27 @@
   const HIGH = 74;
   const [LEFT, RIGHT, TOP, BOTTOM] = [8, 8, 16, 6];
 
+  const plain = (value) => (Math.round(value * 100) / 100).toLocaleString("en");
+
   class Curves {
     constructor(episode, drawer, jump) {
       this.episode = episode;
       const own = drawer?.curves?.(episode) ?? [];
       const score = episode.reward?.length ? [{ name: "score", values: episode.reward, colour: "ink" }] : [];
-      this.rows = [...own, ...score]
-        .filter(({ values }) => values.length === episode.steps + 1)
-        .map((row) => ({ ...row, low: Math.min(0, ...row.values), high: Math.max(0, ...row.values) }));
+      this.rows = [];
       this.box = tw.byId("curves");
       this.canvas = tw.byId("curve");
-      this.box.hidden = !this.rows.length || !episode.steps;
+      this.add([...own, ...score]);
       this.canvas.addEventListener("click", (event) => jump(Math.round(((event.offsetX - LEFT) / (this.width - LEFT - RIGHT)) * episode.steps)));
+    }
+
+    /** Add curves that have a value for each moment. */
+    add(rows) {
+      const whole = rows.filter(({ values }) => values.length === this.episode.steps + 1);
+      this.rows.push(...whole.map((row) => ({ ...row, low: Math.min(0, ...row.values), high: Math.max(0, ...row.values) })));
+      this.box.hidden = !this.rows.length || !this.episode.steps;
       this.canvas.setAttribute("aria-label", `Curves over the steps: ${this.rows.map((row) => row.name).join(", ")}`);
+      this.paper = null;
     }
 
     x(step) {
@@ -59,7 +67,7 @@
         pen.beginPath();
         pen.arc(this.x(t), this.y(row, row.values[t]), 3, 0, 2 * Math.PI);
         pen.fill();
-        const words = `${row.name} ${Math.round(row.values[t] * 100) / 100}  (${Math.round(row.low)} to ${Math.round(row.high)})`;
+        const words = `${row.name} ${plain(row.values[t])}  (${plain(row.low)} to ${plain(row.high)})`;
         pen.fillText(words, at, 11);
         at += pen.measureText(words).width + 22;
       }

@@ -4,17 +4,19 @@
 (function (tw) {
   const GUTTER = 84; // pixels for the names at the left
   const RIGHT = 14;
-  const MARKS = 4; // rows of the ruler under the numbers
+  const MARKS = 5; // rows of the ruler under the numbers
   const ROW = 14;
   const NUMBERS = 18;
+  const MARK_HIGH = 8; // pixels at the top of a lane, where its questions are marked
   const RULER = NUMBERS + MARKS * ROW + 4;
 
   class Lanes {
-    /** @param jump called with a step, @param choose with a place in the team. */
-    constructor(episode, jump, choose) {
+    /** @param jump called with a step, @param choose with a place in the team, @param ask with a question. */
+    constructor(episode, jump, choose, ask) {
       this.episode = episode;
       this.jump = jump;
       this.choose = choose;
+      this.ask = ask;
       this.box = tw.byId("lanes");
       this.sky = this.box.firstElementChild;
       this.bars = tw.byId("bars");
@@ -30,7 +32,7 @@
       this.chosen = null;
       this.at = 0;
       this.marks = this.findMarks();
-      this.ruler.setAttribute("aria-label", "Ruler of steps with messages, joint acts and goals done");
+      this.ruler.setAttribute("aria-label", "Ruler of steps with messages, joint acts, failures, goals done and questions");
       this.listen();
     }
 
@@ -48,6 +50,7 @@
       for (const canvas of [this.ruler, this.bars]) {
         canvas.addEventListener("pointerdown", (event) => {
           if (event.button !== 0) return;
+          if (this.open(this.questionsAt(event, canvas))) return;
           canvas.setPointerCapture(event.pointerId);
           this.dragging = true;
           this.point(event, canvas);
@@ -59,6 +62,7 @@
       }
       tw.byId("chart").addEventListener("wheel", (event) => this.wheel(event), { passive: false });
       this.box.addEventListener("keydown", (event) => {
+        if (event.key === "Enter" && this.chosen !== null) this.open(tw.askedAt(this.episode, this.episode.team[this.chosen].name, this.at));
         if (event.key !== "ArrowUp" && event.key !== "ArrowDown") return;
         event.preventDefault();
         const last = this.episode.team.length - 1;
@@ -118,6 +122,25 @@
         }
       }
       this.jump(tw.clamp(Math.floor(this.step(x) + (canvas === this.ruler ? 0.5 : 0)), 0, this.episode.steps));
+    }
+
+    /** Open the first of some questions, if there is one. */
+    open([first]) {
+      if (first) this.ask(first);
+      return first !== undefined;
+    }
+
+    /** The questions whose mark is under the pointer. */
+    questionsAt(event, canvas) {
+      const box = canvas.getBoundingClientRect();
+      const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+      const place = canvas === this.bars ? this.laneAt(y) : null;
+      const isMark = canvas === this.bars ? place !== null && (y + this.box.scrollTop) % this.high < MARK_HIGH : Math.floor((y - NUMBERS) / ROW) === MARKS - 1;
+      if (x < GUTTER || !isMark) return [];
+      const rows = place === null ? this.episode.questions : this.episode.asked?.get(this.episode.team[place].name);
+      const near = (rows ?? []).filter((row) => !row.skipped && Math.abs(this.x(row.step) - x) <= 5);
+      near.sort((one, other) => Math.abs(this.x(one.step) - x) - Math.abs(this.x(other.step) - x));
+      return near;
     }
 
     laneAt(y) {
@@ -195,7 +218,7 @@
       pen.clearRect(0, 0, width, RULER);
       pen.font = "11px system-ui, sans-serif";
       pen.textBaseline = "middle";
-      this.names(pen, ["messages", "joint acts", "failures", "goals done"]);
+      this.names(pen, ["messages", "joint acts", "failures", "goals done", "questions"]);
       pen.save();
       pen.beginPath();
       pen.rect(GUTTER - 6, 0, width - GUTTER + 6, RULER);
@@ -253,6 +276,23 @@
         pen.lineTo(x - 5, middle(3));
         pen.fill();
       }
+      this.drawQuestions(pen, episode.questions, middle(4) - 4, 8, theme.work);
+    }
+
+    /** A stroke for each step in which something was asked; odd ones, with unusable answers, are red and longer. */
+    drawQuestions(pen, rows, top, tall, colour) {
+      const until = this.from + this.visible;
+      for (let at = 0; at < (rows ?? []).length; ) {
+        const { step } = rows[at];
+        let [odd, put] = [false, false];
+        for (; at < rows.length && rows[at].step === step; at++) {
+          odd ||= tw.isOddQuestion(rows[at]);
+          put ||= !rows[at].skipped;
+        }
+        if (!put || step < this.from || step > until) continue;
+        pen.fillStyle = odd ? this.theme.fail : colour;
+        pen.fillRect(this.x(step) - 1, odd ? top - 1 : top, 2, odd ? tall + 2 : tall);
+      }
     }
 
     /** Draw the lanes that are in view. */
@@ -293,6 +333,7 @@
         pen.fillStyle = episode.colour(hold.goal);
         pen.fillRect(this.x(hold.start), shape.strip, Math.max(1, this.x(hold.end) - this.x(hold.start) - 0.5), 3);
       }
+      this.drawQuestions(pen, episode.asked?.get(lane.name), y + 1, 5, theme.ink);
       pen.restore();
     }
 

@@ -51,6 +51,8 @@
     }
   }
 
+  tw.Feed = Feed;
+
   const LACK = { dependency: "way not clear", capability: "able", participation: "taking part", spatial: "in place", temporal: "at once" };
 
   /** Who a joint act lacked, in words; empty for a success. */
@@ -286,6 +288,13 @@
         if (panel.contains(tw.byId("talk"))) show(tw.byId(`tab-${full ?? "talk"}`));
       }
       document.querySelector("main").classList.toggle("silent", full !== "talk"); // the team gets the room
+    }
+
+    /** Add the list of questions, which come later than the rest. */
+    takeQuestions(episode, jump, open, t) {
+      tw.byId("tab-asked").append(tw.el("span", { class: "count" }, String(episode.questions.filter((row) => !row.skipped).length)));
+      this.parts.push([tw.byId("asked"), tw.questionFeed(episode, jump, open)]);
+      this.update(t);
     }
 
     /** Only what is on the page is brought up to date. */

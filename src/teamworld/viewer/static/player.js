@@ -17,13 +17,23 @@
       const choose = (place) => this.choose(place);
       this.stage = new tw.Stage(tw.byId("stage"), episode);
       this.curves = new tw.Curves(episode, this.stage.drawer, jump);
-      this.lanes = new tw.Lanes(episode, jump, choose);
+      this.lanes = new tw.Lanes(episode, jump, choose, (row) => this.ask?.open(row));
       this.panels = new tw.Panels(episode, jump, choose, () => this.step);
       this.theme = tw.theme();
       this.controls();
       this.keys();
       this.looks();
       this.readFragment();
+      this.resize();
+    }
+
+    /** Show the questions, which are unpacked when the page is there already. */
+    takeQuestions() {
+      const { episode } = this;
+      const jump = (step) => this.go(step);
+      this.ask = new tw.QuestionView(episode, jump);
+      this.panels.takeQuestions(episode, jump, (row) => this.ask.open(row), this.step);
+      this.curves.add(tw.costCurves(episode));
       this.resize();
     }
 
@@ -239,4 +249,10 @@
   }
   tw.episode = episode;
   tw.player = new Player(episode);
+  tw.unpack(tw.byId("questions")).then(
+    (packed) => {
+      tw.takeQuestions(episode, packed ?? { questions: [], lines: [] });
+      tw.player.takeQuestions();
+    },
+    (error) => tw.byId("asked").append(`The questions cannot be unpacked in this browser (${error.message}); newer ones can.`));
 })(window.teamworld);

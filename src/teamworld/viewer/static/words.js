@@ -17,6 +17,8 @@
       if (passed.start === step) lines.push(`${tw.say(passed.action)} ${episode.ending(passed)}`);
     }
     const hold = lane.hold(step);
+    const asked = tw.askedAt(episode, lane.name, step).filter((row) => row.step === step);
+    if (asked.length) lines.push(`asked: ${asked.map((row) => row.kind).join(", ")}; enter on the lanes reads it`);
     if (hold) lines.push(`committed to ${tw.say(hold.goal)} (${tw.say(hold.cause) || "no cause given"}), let go: ${hold.released}`);
     return lines;
   };
@@ -32,6 +34,11 @@
     (episode, step, near) => {
       const found = episode.goals.filter((goal) => goal.done !== undefined && Math.abs(goal.done - step) <= near);
       return found.map((goal) => `${tw.say(goal.id)} done at step ${goal.done}`);
+    },
+    (episode, step, near) => {
+      const found = (episode.questions ?? []).filter((row) => !row.skipped && Math.abs(row.step - step) <= near);
+      const odd = found.filter(tw.isOddQuestion).length;
+      return found.length ? [`${tw.plural(found.length, "question")} at step ${found[0].step}`, odd ? `${odd} with unusable answers` : null, "click to read"].filter(Boolean) : [];
     },
   ];
 

@@ -20,6 +20,7 @@ COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "comparisons": ("compare", "evidence", "forecast"),
     "papers": ("reproduce",),
     "reports": ("report", "metrics", "prompts", "memory", "view"),
+    "bounds": ("bounds",),
     "capsules": ("capsule", "verify", "leaderboard"),
     "scaffold": ("new",),
     "catalog": ("worlds", "levels", "methods", "doctor", "schema", "completion"),

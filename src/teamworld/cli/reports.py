@@ -28,6 +28,7 @@ def report(
     failures: Flag = False,
     bill: Flag = False,
     competence: Flag = False,
+    regret: Flag = False,
     prices: Path | None = None,
     episode: Int = None,
     all: Flag = False,
@@ -49,6 +50,8 @@ def report(
     competence:
         Print Behavioural Competency Scores instead, of runs in wildfire with do_nothing among the methods; also of a
         grid or a comparison.
+    regret:
+        Print the steps beyond the proven bounds instead, of runs in worlds that have some (see: teamworld bounds).
     prices:
         With --bill: YAML file with prices for calls that were made before a price was known.
     episode:
@@ -58,8 +61,8 @@ def report(
     json:
         Print the table as one JSON object, and nothing else.
     """
-    if figures + failures + bill + competence > 1:
-        raise UserError("--figures, --failures, --bill and --competence are four reports: ask for one")
+    if figures + failures + bill + competence + regret > 1:
+        raise UserError("--figures, --failures, --bill, --competence and --regret are five reports: ask for one")
     if prices is not None and not bill:
         raise UserError("--prices belongs to --bill: add --bill")
     if not failures and not bill and (all or episode is not None):
@@ -71,6 +74,7 @@ def report(
     from teamworld.reasoning.llm.prices import Prices
     from teamworld.report import bills, tables
     from teamworld.report import competence as competences
+    from teamworld.report import regret as regrets
 
     if failures:
         _report_failures(RunFolder(folder), episode, everything=all, as_json=json)
@@ -84,6 +88,8 @@ def report(
             run_folder = RunFolder(path)
             if bill:
                 own = list(bills.of_run(run_folder, Prices.load(prices)))
+            elif regret:
+                own = [regrets.by_method([row for _, row in run_folder.finished(experiment)], experiment)]
             else:
                 own = tables.of_run([row for _, row in run_folder.finished(experiment)], experiment)
             name = f"{path.relative_to(folder).as_posix()}: " if grid.kind_of(folder) is not None else ""

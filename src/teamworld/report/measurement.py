@@ -29,7 +29,7 @@ from teamworld.memory.store import MemoryStore
 from teamworld.methods import registry
 from teamworld.metrics.definition import NULL, Value, mean, metrics, name_of
 from teamworld.record import ActionStep, Event, read_log
-from teamworld.report import cross_run
+from teamworld.report import cross_run, regret
 from teamworld.report.comparison import COSTS, HEADLINE, MAIN, Comparison, Sample, compare
 from teamworld.report.tables import asks_for_goals, headline
 from teamworld.report.talk_effects import talk_effects
@@ -98,7 +98,8 @@ def _measure_cell(names: Sequence[str], task: tuple[ComparisonRun, RunCell]) -> 
     """Measure one cell of a run."""
     part, cell = task
     folder, aloud = RunFolder(part.folder), RunFolder(part.folder.parent / ALOUD)
-    samples = [_sample(part, measured, {*names, *_NEEDED}) for measured in episode_metrics.of_cell(folder, cell)]
+    of_cell = episode_metrics.of_cell(folder, cell)
+    samples = [_sample(part, measured, {*names, *_NEEDED}) for measured in of_cell]
     values = honesty(folder, part.experiment, cell) if samples and HONESTY & set(names) else {}
 
     def efficiency(episode: int) -> dict[str, Value]:
@@ -106,8 +107,12 @@ def _measure_cell(names: Sequence[str], task: tuple[ComparisonRun, RunCell]) -> 
             return {}
         return {TRAJECTORY: trajectory(folder.log(cell, episode), aloud.log(RunCell(GREEDY, cell.seed), episode))}
 
+    def beyond(row: EpisodeRow) -> dict[str, Value]:
+        return {regret.REGRET: regret.regret(part.experiment, cell, row)} if regret.REGRET in names else {}
+
     return [
-        measured._replace(values={**measured.values, **values, **efficiency(measured.episode)}) for measured in samples
+        sample._replace(values={**sample.values, **values, **efficiency(sample.episode), **beyond(measured.row)})
+        for sample, measured in zip(samples, of_cell, strict=True)
     ]
 
 

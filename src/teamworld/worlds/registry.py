@@ -5,7 +5,8 @@ name, its value a module or a class. Without an entry point the world is named b
 ``MODULE:NAME``, see ``teamworld.plugins``. It offers ``make(level, seed, horizon, options)``, ``LEVELS`` (name -> one
 line, the smallest first), ``OPTIONS`` (a pydantic model), ``step_limit(level, options)``, ``DEFAULT_LEVEL`` and
 ``SUMMARY`` (one line). It may offer ``failures``, a ``contract.FailureFinder``, ``indistinguishable_pairs``, see
-``base.indistinguishable_pair``, and ``STYLE``, plain data for the replay's drawing: colours, shapes, words.
+``base.indistinguishable_pair``, ``step_bound(level, seed, options)``, see ``base.bounds``, and ``STYLE``, plain data
+for the replay's drawing: colours, shapes, words.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from teamworld.errors import UserError, brief, suggest
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from teamworld.worlds.base.bounds import StepBound
     from teamworld.worlds.base.failure_spans import FailureFinder
     from teamworld.worlds.contract import World
 
@@ -157,6 +159,18 @@ def levels(world: str) -> Mapping[str, str]:
 def option_model(world: str) -> type[BaseModel]:
     """Return the model of a world's options."""
     return module(world).OPTIONS
+
+
+def step_bound(world: str, level: str, seed: int, options: Mapping[str, object]) -> StepBound | None:
+    """Return what is proven of the fewest steps in which all goals of an instance can be done, whoever plans.
+
+    None of worlds that prove nothing, of instances that cannot be done, and of worlds that are not there.
+
+    Raises:
+        UserError: There is no such level or option, or a value cannot be used.
+    """
+    prove = getattr(module(world), "step_bound", None) if is_there(world) else None
+    return None if prove is None else cast("StepBound | None", prove(level, seed, options))
 
 
 def is_there(world: str) -> bool:

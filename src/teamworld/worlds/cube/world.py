@@ -16,13 +16,14 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Cell, Facts
+from teamworld.worlds.base.bounds import StepBound
 from teamworld.worlds.base.executor import Executor, Result
 from teamworld.worlds.base.indistinguishable_pair import IndistinguishablePair
 from teamworld.worlds.base.options import read_options
 from teamworld.worlds.base.team_world import TeamWorld
 from teamworld.worlds.base.views import FactParts, FactsFrame, FactsView, check_form
 from teamworld.worlds.contract import WAIT, EndReason, Goal, Option, Outcome, StepResult, Verdict, WorldSpec
-from teamworld.worlds.cube import geometry, physics, text
+from teamworld.worlds.cube import bounds, geometry, physics, text
 from teamworld.worlds.cube.actions import Controller, Timeouts, block_of, check_block, fail, time_limits
 from teamworld.worlds.cube.beliefs import CubeBeliefs, TeamKnowledge, TeamMemory, split_facts
 from teamworld.worlds.cube.domain import CubeDomain, make_goals
@@ -74,6 +75,7 @@ __all__ = [
     "failures",
     "indistinguishable_pairs",
     "make",
+    "step_bound",
     "step_limit",
 ]
 
@@ -387,6 +389,18 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
     """
     chosen = read_options(CubeOptions, options, "cube")
     return CubeWorld(_with_team(layout_for(level, seed), level, chosen.agents), level, horizon, chosen)
+
+
+def step_bound(level: str, seed: int, options: Mapping[str, object]) -> StepBound | None:
+    """Return what is proven of the fewest steps of an instance of a level, see ``bounds``.
+
+    None where a block is too heavy for the team.
+
+    Raises:
+        UserError: There is no such level or option, or a value cannot be used.
+    """
+    chosen = read_options(CubeOptions, options, "cube")
+    return bounds.bound(_with_team(layout_for(level, seed), level, chosen.agents))
 
 
 def indistinguishable_pairs(level: str, seed: int) -> Iterator[IndistinguishablePair]:

@@ -10,13 +10,14 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.language import Action, AgentId, Facts
 from teamworld.seeding import generator
+from teamworld.worlds.base.bounds import StepBound
 from teamworld.worlds.base.executor import Result
 from teamworld.worlds.base.indistinguishable_pair import IndistinguishablePair
 from teamworld.worlds.base.memory import FactMemory, Perception
 from teamworld.worlds.base.options import read_options
 from teamworld.worlds.base.world import FactsWorld, list_progress
 from teamworld.worlds.contract import WAIT, Attempt, GoalEvent, Outcome, StepResult, WorldSpec
-from teamworld.worlds.rooms import physics
+from teamworld.worlds.rooms import bounds, physics
 from teamworld.worlds.rooms.domain import RoomsDomain
 from teamworld.worlds.rooms.facts import list_facts, read_state
 from teamworld.worlds.rooms.levels import LEVELS as LEVELS
@@ -224,6 +225,16 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
         UserError: There is no such level or option, or a value cannot be used.
     """
     return RoomsWorld(instance(level, seed), level, horizon, read_options(RoomsOptions, options, "rooms"))
+
+
+def step_bound(level: str, seed: int, options: Mapping[str, object]) -> StepBound:
+    """Return what is proven of the fewest steps of an instance of a level, see ``bounds``.
+
+    Raises:
+        UserError: There is no such level or option, or a value cannot be used.
+    """
+    read_options(RoomsOptions, options, "rooms")
+    return bounds.bound(instance(level, seed))
 
 
 def indistinguishable_pairs(level: str, seed: int) -> Iterator[IndistinguishablePair]:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from teamworld.errors import UserError
 from teamworld.language import Cell
 from teamworld.worlds.adapters.gymnasium_team import find_registered
-from teamworld.worlds.adapters.lbf import draw
+from teamworld.worlds.adapters.lbf import bounds, draw
 from teamworld.worlds.adapters.lbf.domain import LbfDomain
 from teamworld.worlds.adapters.lbf.env import PACKAGE as PACKAGE
 from teamworld.worlds.adapters.lbf.env import parallel_env
@@ -18,6 +18,7 @@ from teamworld.worlds.adapters.lbf.levels import LEVELS as LEVELS
 from teamworld.worlds.adapters.lbf.state import Field
 from teamworld.worlds.adapters.lbf.text import tell_rules, tell_task
 from teamworld.worlds.adapters.world import AdapterWorld
+from teamworld.worlds.base.bounds import StepBound
 from teamworld.worlds.base.indistinguishable_pair import IndistinguishablePair
 from teamworld.worlds.base.options import read_options
 from teamworld.worlds.contract import GOALS_AND_STEPS, HeadlineMeasure, WorldSpec
@@ -79,6 +80,20 @@ def _build(level: str, seed: int, horizon: int, edit: Callable[[Any], None] | No
         static=draw.static(field),
     )
     return AdapterWorld(spec, LbfDomain(field, agents), lambda: parallel_env(level, horizon, edit), seed)
+
+
+def step_bound(level: str, seed: int, options: Mapping[str, object]) -> StepBound | None:
+    """Return what is proven of the fewest steps of an instance of a level, see ``bounds``.
+
+    None where the team together cannot load some food.
+
+    Raises:
+        UserError: The package is not installed, or there is no such level or option.
+    """
+    read_options(LbfOptions, options, "lbf")
+    world = _build(level, seed, step_limit(level, {}))
+    domain = cast("LbfDomain", world.domain)
+    return bounds.bound(domain.field.size, domain.read(world.truth()))
 
 
 def indistinguishable_pairs(level: str, seed: int) -> Iterator[IndistinguishablePair]:

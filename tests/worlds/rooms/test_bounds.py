@@ -1,0 +1,104 @@
+"""The fewest steps of carriers: against a search over all that they can do, drops on the way included."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import TypeAlias
+
+import numpy as np
+import pytest
+
+from teamworld.language import Cell
+from teamworld.worlds.rooms import bounds
+from teamworld.worlds.rooms.levels import Instance, instance
+from teamworld.worlds.rooms.state import House, Item, State
+
+#: Where an item is: a cell, who holds it, or None where it is delivered.
+Where: TypeAlias = Cell | frozenset[int] | None
+Moment: TypeAlias = tuple[tuple[Cell, ...], tuple[Where, ...]]
+
+
+def place(house: House, carriers: int, weights: tuple[int, ...], rng: np.random.Generator) -> Instance:
+    cells = [cell for cell in house.floor if cell != house.table]
+    drawn = [cells[int(rng.integers(len(cells)))] for _ in range(carriers + len(weights))]
+    items = {number: Item(weight, drawn[carriers + number]) for number, weight in enumerate(weights)}
+    agents = {f"agent_{number}": drawn[number] for number in range(carriers)}
+    return Instance(house, dict.fromkeys(agents, "carrier"), State(agents, items), ())
+
+
+def brute_force(placed: Instance) -> int:
+    """Return the fewest steps: the plain reference, one layer after another of all moments."""
+    house, weights = placed.house, [item.weight for item in placed.state.items.values()]
+    start: Moment = (tuple(placed.state.agents.values()), tuple(item.cell for item in placed.state.items.values()))
+    layer, met = {start}, {start}
+    for steps in range(1000):
+        if any(all(where is None for where in items) for _, items in layer):
+            return steps
+        layer = {after for moment in layer for after in moves(house, weights, moment)} - met
+        met |= layer
+    raise AssertionError("no end")
+
+
+def moves(house: House, weights: list[int], moment: Moment) -> Iterator[Moment]:
+    """Yield what a step can lead to. Who holds something goes, puts it down or stays together; others by themselves."""
+    at, items = moment
+    held = {number: where for number, where in enumerate(items) if isinstance(where, frozenset)}
+    groups = [(who, number) for number, who in held.items()]
+    groups += [(frozenset({a}), None) for a in range(len(at)) if not any(a in who for who in held.values())]
+    choices: list[list[tuple[str, object]]] = []
+    for who, number in groups:
+        cell = at[min(who)]
+        acts: list[tuple[str, object]] = [("go", aim) for aim in (cell, *house.beside(cell))]
+        if number is not None:
+            acts.append(("put", number))
+        else:
+            acts += [("lift", n) for n, where in enumerate(items) if where == cell]
+        choices.append(acts)
+    for chosen in product(*choices):
+        places, things = list(at), list(items)
+        lifting: dict[int, list[int]] = {}
+        for (who, number), (verb, value) in zip(groups, chosen, strict=True):
+            if verb == "go" and isinstance(value, tuple):
+                for a in who:
+                    places[a] = value
+            elif verb == "put" and number is not None:
+                cell = at[min(who)]
+                things[number] = None if cell == house.table else cell
+            elif verb == "lift" and isinstance(value, int):
+                lifting.setdefault(value, []).append(min(who))
+        for number, lifters in lifting.items():
+            if len(lifters) >= weights[number]:
+                things[number] = frozenset(sorted(lifters)[: weights[number]])
+        yield tuple(places), tuple(things)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    ("house", "carriers", "weights", "number", "is_exact"),
+    [
+        (House(1, 3, 3), 1, (1, 1), 20, True),
+        (House(2, 2, 2), 1, (1, 1, 1), 6, True),
+        (House(1, 1, 9), 2, (1, 2), 10, True),
+        (House(1, 3, 3), 2, (1, 2), 10, True),
+        (House(1, 2, 3), 2, (1, 1, 2), 5, True),
+        (House(1, 2, 3), 2, (1, 1, 1), 2, False),
+        (House(1, 2, 2), 3, (1, 2), 5, False),
+    ],
+)
+def test_no_plan_beats_the_bound(
+    house: House, carriers: int, weights: tuple[int, ...], number: int, is_exact: bool
+) -> None:
+    rng = np.random.default_rng(7)
+    for _ in range(number):
+        placed = place(house, carriers, weights, rng)
+        bound, best = bounds.bound(placed), brute_force(placed)
+        assert bound.steps <= best, placed
+        assert not bound.is_exact or bound.steps == best, placed
+        assert bound.is_exact or not is_exact, placed
+
+
+def test_fire_and_shut_doors_leave_a_bound_that_is_not_exact() -> None:
+    assert bounds.bound(instance("two", 0)).is_exact
+    for level in ("two-hazard", "three"):
+        assert not bounds.bound(instance(level, 0)).is_exact

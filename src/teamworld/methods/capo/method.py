@@ -163,7 +163,8 @@ class Capo(Method):
         if self._last is not None:
             self._tell_progress(context, meeting)
         for number in range(1, max(1, rounds) + 1):
-            agenda = Agenda(tuple(members), reasons, number, rounds, self._options.free_discussion)
+            parts = tuple(members), reasons, number, rounds
+            agenda = Agenda(*parts, is_free=self._options.free_discussion, resumes=not self._options.reparse)
             talk = Talk(context, meeting, scenes, agenda)
             is_new = await self._design(talk, design)
             if not judged or not is_new or not await self._judge(talk):

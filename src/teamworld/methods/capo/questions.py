@@ -124,6 +124,8 @@ class Agenda(NamedTuple):
     """Rounds at most; 0 where nobody judges the meta-plan."""
     is_free: bool = False
     """Whether its messages take no steps."""
+    resumes: bool = True
+    """Whether everybody then goes on with what it was at."""
 
 
 @dataclass(frozen=True)

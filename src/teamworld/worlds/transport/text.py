@@ -66,7 +66,7 @@ def tell_rules(wants: Wants, rules: Rules, eyes: Eyes, beliefs: TransportBeliefs
     if team:
         parts.append(
             "Agents are in one another's way, so doors can be blocked. The one who grasps first has a thing. Where "
-            f"messages take time, it is a step for every {CHARACTERS_PER_FRAME} characters begun; the longest has "
+            f"messages take time, one takes a step for every {CHARACTERS_PER_FRAME} characters begun; the longest has "
             f"{LONGEST_MESSAGE:,}."
         )
     return "\n".join((" ".join(parts), _tell_ways(wants), *_tell_places(wants, beliefs)))

@@ -50,6 +50,7 @@ PAGES = [
     "docs/reference/prompts.md",
     "docs/how-to/records.md",
     "docs/how-to/clusters.md",
+    "docs/how-to/scale.md",
     "docs/how-to/models.md",
     "docs/how-to/learning.md",
     "docs/reference/metrics.md",
@@ -145,6 +146,21 @@ def test_the_batch_of_the_page_on_models_brings_its_answers(folder: Path) -> Non
     answers = {path.name: json.loads(path.read_text()) for path in (folder / "answers").glob("q.[12].json")}
     assert answers["q.1.json"] == {"text": "4", "model": "m-1", "usage": {"prompt": 5, "output": 5}}
     assert set(answers["q.2.json"]) == {"error"}
+
+
+@pytest.mark.heavy
+def test_the_sql_of_the_page_on_scale_runs(folder: Path) -> None:
+    duckdb = pytest.importorskip("duckdb", reason="needs DuckDB")
+    text = (ROOT / "docs/how-to/scale.md").read_text("utf-8")
+    for line in re.findall(r"^teamworld .*", text, re.MULTILINE)[:2]:
+        assert run(fewer(shlex.split(line)[1:])) == 0
+    (code,) = re.findall(r"^```sql\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    queries = [query for query in code.split(";") if query.strip()]
+    assert len(queries) == 2
+    for query in queries:
+        rows = duckdb.sql(query).fetchall()
+        assert {row[0] for row in rows} <= {"drwell", "zero_shot"}
+        assert rows
 
 
 def fewer(command: list[str]) -> list[str]:

@@ -6,12 +6,14 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import BinaryIO
 
 from teamworld.errors import UserError
 
 _SHOWN = 200  # characters of a path
+_LOGS, _MOST_LOGS = "logs", 10_000  # that are looked at before they are opened
 
 
 def open_file(path: Path) -> BinaryIO:
@@ -67,42 +69,53 @@ def write_file(path: Path, data: bytes) -> None:
 def check_inside(folder: Path) -> None:
     """See that nothing in a folder leads out of it or is no plain file: what others made may be made to mislead.
 
-    The folder itself may be a link.
+    The folder itself may be a link. Of logs, which may be a million, the first ten thousand are looked at; all others
+    when they are opened, see ``check_link`` and ``open_file``.
 
     Raises:
         UserError: One line on the first that does.
     """
     root = os.path.realpath(folder)
-    for entry in _list_entries(root):
+    logs: list[str] = []
+    for entry in chain(_list_entries([root], logs), islice(_list_entries(logs), _MOST_LOGS)):
         if entry.is_symlink():
-            target = os.path.realpath(entry.path)
-            if os.path.commonpath((root, target)) != root:
-                raise UserError(
-                    f"{entry.path} is a link out of {folder}: take it away, or put what it names in its place"
-                )
+            check_link(Path(entry.path), folder)
         elif not entry.is_file(follow_symlinks=False):
             raise UserError(f"{entry.path} is neither a file nor a folder: take it away")
 
 
+def check_link(path: Path, folder: Path) -> None:
+    """See that a link in a folder does not lead out of it; raises ``UserError``."""
+    root = os.path.realpath(folder)
+    if os.path.commonpath((root, os.path.realpath(path))) != root:
+        raise UserError(f"{path} is a link out of {folder}: take it away, or put what it names in its place")
+
+
 def list_files(folder: Path) -> Iterator[Path]:
-    """Yield the files in a folder and in those within it, in no order; links are not followed.
+    """Yield the files in a folder and in those within it, in no order, logs aside; links are not followed.
 
     Raises:
         UserError: A folder cannot be read.
     """
-    return (Path(entry.path) for entry in _list_entries(str(folder)) if entry.is_file(follow_symlinks=False))
+    return (Path(entry.path) for entry in _list_entries([str(folder)], []) if entry.is_file(follow_symlinks=False))
 
 
-def _list_entries(root: str) -> Iterator[os.DirEntry[str]]:
-    """Yield all in a folder and those in it but the folders themselves; links are not followed."""
-    folders = [root]
+def _list_entries(folders: list[str], logs: list[str] | None = None) -> Iterator[os.DirEntry[str]]:
+    """Yield all in some folders and those in them but the folders themselves; links are not followed.
+
+    Args:
+        folders: Where to look.
+        logs: Takes the folders in those named ``logs``, which are left out; None: they are looked into.
+    """
+    folders = list(folders)
     while folders:
         folder = folders.pop()
+        of_logs = logs is not None and os.path.basename(folder) == _LOGS
         try:
             with os.scandir(folder) as entries:
                 for entry in entries:
                     if entry.is_dir(follow_symlinks=False):
-                        folders.append(entry.path)
+                        (logs if logs is not None and of_logs else folders).append(entry.path)
                     else:
                         yield entry
         except OSError as error:  # folders in folders without end have no path, among others

@@ -155,7 +155,7 @@ def test_failures_are_found_by_their_label(server: ViewServer) -> None:
         ("../experiment.yaml", 404, "not found"),
         ("replay?run=../../etc&method=drwell&seed=3&episode=1", 422, "no run of that name"),
         ("replay?run=.&method=..%2F..%2Fetc&seed=3&episode=1", 422, "no method"),
-        ("replay?run=.&method=drwell&seed=3&episode=9", 422, "finished episodes 1 to 2"),
+        ("replay?run=.&method=drwell&seed=3&episode=9", 422, "it has 1 to 2"),
         ("replay?run=.&method=drwell&seed=-1&episode=1", 400, "a number as seed"),
         ("search?words=a&begin=" + "9" * 30, 400, "a number as begin"),
         ("search?words=" + "a" * 3000, 414, "2000 characters"),

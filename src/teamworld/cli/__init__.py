@@ -21,6 +21,7 @@ COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "papers": ("reproduce",),
     "reports": ("report", "metrics", "prompts", "memory", "view"),
     "bounds": ("bounds",),
+    "storage": ("compact",),
     "capsules": ("capsule", "verify", "leaderboard"),
     "scaffold": ("new",),
     "catalog": ("worlds", "levels", "methods", "doctor", "schema", "completion"),

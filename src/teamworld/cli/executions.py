@@ -110,7 +110,7 @@ def share(episodes: int, options: RunOptions) -> int:
 def tell_shard(folder: Path, shard: str | None, *, as_json: bool) -> None:
     """Print that a shard is finished, and how to go on."""
     runs = [RunFolder(path) for path, _ in _begun_runs(folder)]
-    done = sum(len(run.finished(run.experiment())) for run in runs)
+    done = sum(run.count_finished(run.experiment()) for run in runs)
     if as_json:
         dump({"run": str(folder), "shard": shard, "finished": done})
         return
@@ -296,7 +296,7 @@ def _progress(folder: RunFolder, experiment: ExperimentSpec) -> RunProgress:
     if folder.results_file.exists():
         with CallStore(folder.results_file, readonly=True) as store:
             calls = store.count()
-    done = len(folder.finished(experiment))
+    done = folder.count_finished(experiment)
     errors = len(folder.errors(experiment))
     return RunProgress(str(folder.path), done, folder.episode_count(experiment), folder.held(), calls, errors)
 

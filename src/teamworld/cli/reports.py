@@ -199,7 +199,7 @@ def _measure_run(folder: RunFolder, *, as_json: bool) -> dict[str, Any]:
     from teamworld.report import metric_tables, tables
 
     experiment = folder.experiment()
-    count = len(folder.finished(experiment))
+    count = folder.count_finished(experiment)
     if not count:
         raise UserError(f"{folder.path} has no finished episode yet: nothing to measure")
     errors = Console(stderr=True)

@@ -6,15 +6,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+import msgspec
+
 from teamworld.errors import UserError
 from teamworld.experiment import process_pool
+from teamworld.experiment.code_identity import package_digest
 from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.parquet_tables import ParquetTables
 from teamworld.experiment.store.recorded_calls import CallStore, price_of
 from teamworld.experiment.store.results import EpisodeRow, Results
 from teamworld.methods.registry import method_of, parts_of, reference
 from teamworld.metrics.all_metrics import measure
-from teamworld.metrics.definition import Value
+from teamworld.metrics.definition import Value, logged_metrics
 from teamworld.metrics.event_table import CallRow, EventTable
 from teamworld.metrics.log_reader import Unsound, tabulate
 from teamworld.metrics.summary import Extract, extract
@@ -68,25 +72,84 @@ def _check_place(path: Path, cell: RunCell, number: int, start: EpisodeStart) ->
 
 
 def of_cell(folder: RunFolder, cell: RunCell) -> list[EpisodeMetrics]:
-    """Measure the finished episodes of one cell of a run; raises ``UserError``."""
+    """Measure the finished episodes of one cell of a run, or read what was measured; raises ``UserError``."""
+    if (tables := measured_tables(folder)) is not None:
+        return _of_tables(tables, cell)
     if not folder.results_file.exists():
         return []
-    prices, measured = Prices.load(None), []
+    measured = []
     with (
         Results(folder.results_file, readonly=True) as results,
         CallStore(folder.results_file, readonly=True) as store,
     ):
         for row in results.rows(cell):
-            calls = [call._replace(usd=price_of(call, prices)) for call in store.rows(cell, row.episode)]
             path = folder.log(cell, row.episode)
-            for first in read_log(path):
-                if isinstance(first, EpisodeStart):
-                    _check_place(path, cell, row.episode, first)
-                break
-            events = Identifier(read_log(path, expected=row.digest))
-            table = _table(path, events, calls)
-            measured.append(EpisodeMetrics(cell, row, measure(table), extract(table), events.identity))
+            events = read_log(path, expected=row.digest)
+            measured.append(of_events(path, cell, row, events, store.rows(cell, row.episode)))
     return measured
+
+
+def measured_tables(folder: RunFolder) -> ParquetTables | None:
+    """Return the Parquet tables with the metrics of a run; None where its logs are to be measured.
+
+    Metrics that other code has measured are read only where there is no results file to go back to.
+    """
+    tables = folder.tables()
+    if tables is None or "metrics" not in tables.manifest.tables:
+        return None
+    is_same = tables.manifest.code == package_digest()
+    return tables if is_same or not folder.results_file.exists() else None
+
+
+def _of_tables(tables: ParquetTables, cell: RunCell) -> list[EpisodeMetrics]:
+    """Return what stands in Parquet of one cell."""
+    held = tables.manifest.tables["metrics"]
+    names = [name for name in logged_metrics() if {name, f"{name}_num", f"{name}_den"} <= held.keys()]
+    parts = [f"{name}{end}" for name in names for end in ("", "_num", "_den")]
+    measured: dict[int, tuple[dict[str, Value], Extract, Identity]] = {}
+    columns = ("cell", "episode", "extract", *Identity._fields, *parts)
+    for frame in tables.frames("metrics", columns, cell):
+        for name, episode, text, layout, play, deeds, *numbers in frame.select(columns).iter_rows():
+            if name != cell.name:
+                continue
+            values = dict(zip(names, map(Value, numbers[::3], numbers[1::3], numbers[2::3]), strict=True))
+            try:
+                measured[episode] = values, msgspec.json.decode(text, type=Extract), Identity(layout, play, deeds)
+            except (msgspec.DecodeError, TypeError) as error:
+                raise UserError(f"{tables.folder} is damaged: {error}") from None
+    rows = [row for _, row in tables.finished([cell])]
+    if lacking := [row.episode for row in rows if row.episode not in measured]:
+        raise UserError(f"{tables.folder} is damaged: it has no metrics of episode {lacking[0]} of {cell.name}")
+    return [EpisodeMetrics(cell, row, *measured[row.episode]) for row in rows]
+
+
+def of_events(
+    path: Path, cell: RunCell, row: EpisodeRow, events: Iterable[Event], calls: Iterable[CallRow]
+) -> EpisodeMetrics:
+    """Measure a finished episode.
+
+    Args:
+        path: Of its log.
+        cell: Where it is from.
+        row: Its result.
+        events: What is in the log.
+        calls: Its calls on record.
+
+    Raises:
+        UserError: It is the log of another episode, or none that an episode can have written.
+    """
+    prices = Prices.load(None)
+    identified = Identifier(_checked(path, cell, row.episode, events))
+    table = _table(path, identified, [call._replace(usd=price_of(call, prices)) for call in calls])
+    return EpisodeMetrics(cell, row, measure(table), extract(table), identified.identity)
+
+
+def _checked(path: Path, cell: RunCell, number: int, events: Iterable[Event]) -> Iterator[Event]:
+    """Yield the events of the episode in whose place a log stands; raises ``UserError`` where it is another's."""
+    for event in events:
+        if isinstance(event, EpisodeStart):
+            _check_place(path, cell, number, event)
+        yield event
 
 
 def of_runs(runs: Iterable[RecordedRun], processes: int | None = None) -> Iterator[tuple[RecordedRun, EpisodeMetrics]]:

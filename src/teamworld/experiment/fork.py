@@ -120,8 +120,10 @@ def find_episode(folder: RunFolder, episode: int, method: str | None = None, see
     """
     chosen = select_episode(folder.path, method, seed, episode)
     chosen.experiment.load_plugins()
+    finished = folder.finished(chosen.experiment)
+    row = next(row for cell, row in finished if (cell, row.episode) == (chosen.cell, chosen.episode))
     log = tuple(read_log(chosen.log, expected=chosen.digest))
-    return Origin(folder, chosen.experiment, chosen.cell, chosen.row, log)
+    return Origin(folder, chosen.experiment, chosen.cell, row, log)
 
 
 def make_experiment(origin: Origin, changes: Sequence[ForkChange]) -> ExperimentSpec:

@@ -109,7 +109,7 @@ def _merge_run(parts: Sequence[RunFolder], target: RunFolder) -> MergedRun:
             write_file(target.before_file, read_file(parts[0].before_file))
         target.claim_joined(parts)
         added = _take_over(experiment, parts, target)
-    missing = experiment.episode_count - len(target.finished(experiment))
+    missing = experiment.episode_count - target.count_finished(experiment)
     return MergedRun(target, experiment.episode_count, added, missing, _explain(parts) if missing else "")
 
 
@@ -241,7 +241,7 @@ def _explain(parts: Sequence[RunFolder]) -> str:
     begun: dict[Shard, tuple[int, int]] = {}
     for part in parts:
         if (held := part.shard()) is not None:
-            done = len(part.finished(part.experiment()))
+            done = part.count_finished(part.experiment())
             begun[held.shard] = max(begun.get(held.shard, (0, 0)), (done, held.episodes))
     if len({shard.total for shard in begun}) != 1:
         return ""

@@ -89,7 +89,7 @@ def run(
     folder.check(experiment)  # before anything is touched
     folder.check_shard(experiment, running.part)
     part = shards.select(experiment, running.part)
-    is_finished = folder.is_begun and len(folder.finished(experiment)) == shards.count(part)
+    is_finished = folder.is_begun and folder.count_finished(experiment) == shards.count(part)
     if not is_finished:
         _check_world(experiment, folder)
         _prepare_methods(experiment)
@@ -133,7 +133,7 @@ def run(
         elif plan is not None:
             reasoners = live(experiment, folder, plan, running, watch)
             if running.repeat_errors:
-                finished = {(cell.name, row.episode) for cell, row in folder.finished(experiment)}
+                finished = {(cell.name, number) for cell in experiment.cells() for number in folder.digests(cell)}
                 with CallStore(folder.results_file) as calls:
                     calls.forget_failed(finished)
         errors = EpisodeErrors(size, running.tolerate, watch.notice)
@@ -150,8 +150,8 @@ def _check_world(experiment: ExperimentSpec, folder: RunFolder) -> None:
     Raises:
         UserError: It is not: the episodes of a run are to be played in the same world.
     """
-    cell, row = next(iter(folder.finished(experiment)), (None, None))
-    if cell is None or row is None or not (path := folder.log(cell, row.episode)).exists():
+    first = folder.first_finished(experiment)
+    if first is None or not (path := folder.log(*first)).exists():
         return
     start: EpisodeStart | None = None
     with suppress(UserError):  # a damaged log tells nothing here; whoever needs it says so
@@ -183,7 +183,8 @@ def _run_in_processes(
     experiment: ExperimentSpec, folder: RunFolder, part: EpisodePart, processes: int, progress: EpisodeCallback
 ) -> list[EpisodeRow]:
     with Results(folder.results_file) as results, MemoryStore(folder.memory_file):
-        missing = [{cell: numbers} for cell, numbers in part.items() if len(results.rows(cell)) < len(numbers)]
+        counts = results.counts()
+        missing = [{cell: numbers} for cell, numbers in part.items() if counts.get(cell.name, 0) < len(numbers)]
         begun = {cell for cells in missing for cell in cells}
         for cell in part:
             for row in results.rows(cell) if cell not in begun else ():

@@ -47,7 +47,7 @@ class SharedBudget:
         """
         if self._limit is None:
             return self._running
-        is_finished = len(RunFolder(folder).finished(experiment)) == RunFolder(folder).episode_count(experiment)
+        is_finished = RunFolder(folder).count_finished(experiment) == RunFolder(folder).episode_count(experiment)
         if is_finished or not any(map(list_models, experiment.reasoners)):
             return replace(self._running, budget=None)
         prices = Prices.load(self._running.prices)

@@ -134,6 +134,11 @@ def metrics() -> Mapping[str, Metric]:
     return {metric.name: metric for metric in read_definitions("definitions.csv", Metric)}
 
 
+def logged_metrics() -> list[str]:
+    """Return the names of the metrics that an episode's log gives, in the order in which they are listed."""
+    return [name for name, metric in metrics().items() if metric.basis == "log"]
+
+
 @cache
 def letter_codes() -> Mapping[str, str]:
     """Return the names of metrics by the letter codes that they once had; codes of metrics that are gone have none."""

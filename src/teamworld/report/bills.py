@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from teamworld.errors import UserError
 from teamworld.experiment.spec import ExperimentSpec
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.recorded_calls import CallStore, price_of
@@ -24,6 +25,8 @@ def of_run(folder: RunFolder, prices: Prices | None = None) -> Iterator[Table]:
         prices: Of calls that were made before a price was known; the published ones if None.
     """
     if not folder.results_file.exists():
+        if folder.tables() is not None:
+            raise UserError(f"{folder.path} holds its results as Parquet alone: a bill takes its results.sqlite")
         return
     prices, experiment = prices or Prices(), folder.experiment()
     with CallStore(folder.results_file, readonly=True) as store:

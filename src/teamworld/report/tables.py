@@ -144,8 +144,11 @@ def by_episode(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> Table:
     columns = ["episode", *(f"{method} {_words(name)}" for method in experiment.methods for name in shown)]
     lines: list[tuple[str, ...]] = []
     narrow: list[tuple[str, ...]] = [("episode", *experiment.methods)]
+    by_number: dict[int, list[EpisodeRow]] = {}
+    for row in rows:
+        by_number.setdefault(row.episode, []).append(row)
     for episode in experiment.episode_numbers:
-        of_episode = [row for row in rows if row.episode == episode]
+        of_episode = by_number.get(episode, [])
         pairs = []
         for method in experiment.methods:
             own = [row for row in of_episode if row.method == method]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -16,6 +15,7 @@ from teamworld.errors import UserError
 from teamworld.experiment import grid
 from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.parquet_tables import MANIFEST, PARQUET
 from teamworld.experiment.store.results import EpisodeRow
 from teamworld.metrics.failures import LABELS
 from teamworld.record import Event, MessageSent
@@ -29,6 +29,8 @@ MEASURES = ("completion", "steps", "anytime", "reward", "messages", "questions",
 SEARCH_SECONDS = 1.0
 #: Words and failures that are told of one episode.
 MOST_TOLD = 20
+#: Episodes that the page lists; of more, the first ones.
+MOST_LISTED = 20_000
 #: Characters of a message around the words that were searched for.
 _AROUND = 60
 
@@ -58,7 +60,7 @@ class ShownTable(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Overview(msgspec.Struct, frozen=True, kw_only=True):
-    """All finished episodes of a folder."""
+    """The finished episodes of a folder."""
 
     version: str
     """Changes when something is finished."""
@@ -71,6 +73,9 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     units: tuple[str, ...]
     """What each measure is counted in, and which side is better; empty for those that need no word."""
     episodes: tuple[ListedEpisode, ...]
+    """The first ``MOST_LISTED``."""
+    finished: int
+    """All of them."""
     failed: int
     """Episodes that ended in an error."""
 
@@ -122,10 +127,11 @@ class EpisodeFolder:
         return _version(self._parts())
 
     def overview(self) -> Overview:
-        """Return all finished episodes."""
+        """Return the finished episodes."""
         parts = self._parts()
         version, listed = _version(parts), _finished(parts)
-        rows, done = [row for _, _, row in listed], Counter(part.name for part, _, _ in listed)
+        rows = [row for _, _, row in listed]
+        done = {part.name: part.folder.count_finished(part.experiment) for part in parts}
         unfinished = [part for part in parts if done[part.name] < part.folder.episode_count(part.experiment)]
         first = [part for part in tables.headline(rows) if part.metric not in MEASURES]
         names = (*(part.metric for part in first), *MEASURES)
@@ -138,6 +144,7 @@ class EpisodeFolder:
             measures=names,
             units=units,
             episodes=tuple(_listed(part, cell, row, names) for part, cell, row in listed),
+            finished=sum(done.values()),
             failed=sum(len(part.folder.errors(part.experiment)) for part in unfinished),
         )
 
@@ -196,7 +203,7 @@ def _version(parts: Iterable[_Part]) -> str:
     digest = hashlib.blake2b(digest_size=8)
     for part in parts:
         file = part.folder.results_file
-        for path in (file, file.with_name(f"{file.name}-wal")):
+        for path in (file, file.with_name(f"{file.name}-wal"), part.folder.path / PARQUET / MANIFEST):
             if path.exists():
                 seen = path.stat()
                 digest.update(f"{path} {seen.st_size} {seen.st_mtime_ns}\n".encode())
@@ -204,7 +211,9 @@ def _version(parts: Iterable[_Part]) -> str:
 
 
 def _finished(parts: Iterable[_Part]) -> list[tuple[_Part, RunCell, EpisodeRow]]:
-    return [(part, cell, row) for part in parts for cell, row in part.folder.finished(part.experiment)]
+    """Return the episodes that are listed."""
+    every = ((part, cell, row) for part in parts for cell, row in part.folder.each_finished(part.experiment))
+    return list(islice(every, MOST_LISTED))
 
 
 def _listed(part: _Part, cell: RunCell, row: EpisodeRow, names: Sequence[str]) -> ListedEpisode:

@@ -18,9 +18,10 @@ from teamworld.errors import UserError
 from teamworld.experiment.registration import Registration, register, what_decides
 from teamworld.experiment.run_options import Shard
 from teamworld.experiment.spec import ExperimentSpec, RunCell, build, load
+from teamworld.experiment.store.parquet_tables import ParquetTables
 from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.experiment.store.results import EpisodeRow, Results
-from teamworld.plain_files import check_inside, list_files, open_file, write_file
+from teamworld.plain_files import check_inside, check_link, list_files, open_file, write_file
 from teamworld.reasoning.prompts import template_info, template_versions
 
 #: The file by which a run's folder is known.
@@ -84,21 +85,66 @@ class RunFolder:
         """World models that the run began with, where it began with any."""
 
     def log(self, cell: RunCell, episode: int) -> Path:
-        """Return the path of an episode's log."""
-        return self.path / "logs" / cell.name / f"{episode:04d}.jsonl.zst"
+        """Return the path of an episode's log; raises ``UserError`` where it is a link out of the folder."""
+        path = self.path / "logs" / cell.name / f"{episode:04d}.jsonl.zst"
+        if path.is_symlink():
+            check_link(path, self.path)
+        return path
 
     def finished(self, experiment: ExperimentSpec) -> list[tuple[RunCell, EpisodeRow]]:
-        """Return the finished episodes of the run, in the order of its cells; nothing is written."""
+        """Return the finished episodes of the run, in the order of its cells; nothing is written.
+
+        Where there is no results file they are those of the Parquet tables, if there are any.
+        """
+        return list(self.each_finished(experiment))
+
+    def each_finished(self, experiment: ExperimentSpec) -> Iterator[tuple[RunCell, EpisodeRow]]:
+        """Yield the same; the episodes of one cell are held at a time."""
+        if self.results_file.exists():
+            with Results(self.results_file, readonly=True) as results:
+                for cell in experiment.cells():
+                    for row in results.rows(cell):
+                        yield cell, row
+        elif (tables := self.tables()) is not None:
+            yield from tables.finished(experiment.cells())
+
+    def count_finished(self, experiment: ExperimentSpec) -> int:
+        """Return how many episodes of the run are finished, without a look at what came of them."""
         if not self.results_file.exists():
-            return []
+            return len(self.finished(experiment))
         with Results(self.results_file, readonly=True) as results:
-            return [(cell, row) for cell in experiment.cells() for row in results.rows(cell)]
+            counts = results.counts()
+        return sum(counts.get(cell.name, 0) for cell in experiment.cells())
+
+    def digests(self, cell: RunCell) -> dict[int, str]:
+        """Return the digests of the logs of a cell's finished episodes, by number."""
+        if not self.results_file.exists():
+            tables = self.tables()
+            return {} if tables is None else {row.episode: row.digest for _, row in tables.finished([cell])}
+        with Results(self.results_file, readonly=True) as results:
+            return results.digests(cell)
+
+    def first_finished(self, experiment: ExperimentSpec) -> tuple[RunCell, int] | None:
+        """Return the first finished episode of the run, in the order of its cells."""
+        for cell in experiment.cells():
+            if digests := self.digests(cell):
+                return cell, min(digests)
+        return None
+
+    def tables(self) -> ParquetTables | None:
+        """Return the Parquet tables that tell what the results do; None where there are none, or the run has grown.
+
+        Raises:
+            UserError: They are damaged, or of another version.
+        """
+        tables = ParquetTables.open(self.path)
+        return tables if tables is not None and tables.is_current(self.results_file) else None
 
     def errors(self, experiment: ExperimentSpec) -> list[tuple[RunCell, int]]:
         """Return the episodes that ended in an error: no try of a call got through, and they have no score."""
-        finished = {(cell.name, row.episode) for cell, row in self.finished(experiment)}
-        if not self.results_file.exists() or len(finished) == self.episode_count(experiment):
+        if not self.results_file.exists() or self.count_finished(experiment) == self.episode_count(experiment):
             return []  # without a look at all calls, which may be many
+        finished = {(cell.name, number) for cell in experiment.cells() for number in self.digests(cell)}
         with CallStore(self.results_file, readonly=True) as calls:
             failed = calls.failed() - finished
         return [
@@ -277,6 +323,11 @@ class RunFolder:
         if self.path.exists():
             check_inside(self.path)
         if self.experiment_file.exists():
+            if not self.results_file.exists() and ParquetTables.open(self.path) is not None:
+                raise UserError(
+                    f"{self.path} holds its results as Parquet alone, which can be read and not gone on with: put its "
+                    "results.sqlite back, or use another --out"
+                )
             if (difference := _difference(self.experiment(), experiment)) is not None:
                 name, was, wanted = difference
                 raise UserError(
@@ -318,7 +369,7 @@ class RunFolder:
         if code is not None and codes and not _changed(codes[-1], code):
             codes[-1] = {**code, **codes[-1]}  # with what new methods brought
         elif code is not None and (codes or not held):
-            codes.append({**code, "from": len(self.finished(experiment))})
+            codes.append({**code, "from": self.count_finished(experiment)})
         if codes:
             data["code"] = codes
         packages = dict(held.get("packages") or {})
@@ -328,7 +379,7 @@ class RunFolder:
             data["packages"] = packages
         entries = msgspec.convert(held.get("registered") or [], list[Registration])
         if code is not None and (entries or not held):
-            entries = list(register(entries, experiment, data["versions"], len(self.finished(experiment))))
+            entries = list(register(entries, experiment, data["versions"], self.count_finished(experiment)))
         if entries:
             data["registered"] = msgspec.json.decode(msgspec.json.encode(entries))  # lists, as YAML reads them
         if shard is not None:

@@ -163,13 +163,13 @@ class CallStore(Database):
             total = total.plus(spent).plus(spent.call_count)
         return total
 
-    def counts(self) -> dict[tuple[str, int], int]:
+    def counts(self, cell: RunCell | None = None) -> dict[tuple[str, int], int]:
         """Return how many calls and tries that came to nothing are on record, by cell and episode."""
         total: Counter[tuple[str, int]] = Counter()
         for table in ("calls", "lost_tries"):
             with self.reading() as db:
                 is_there = table == "calls" or _has_lost(db)
-            for name, episode, number in self._select(_COUNTS, _GROUPED, None, None, table=table) if is_there else ():
+            for name, episode, number in self._select(_COUNTS, _GROUPED, cell, None, table=table) if is_there else ():
                 total[name, episode] += number
         return dict(total)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -143,9 +143,14 @@ class Results(Database):
         with self.transaction() as db:
             db.executemany(f"INSERT INTO episodes ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", values)
 
-    def rows(self, cell: RunCell | None = None) -> list[EpisodeRow]:
-        """Return the finished episodes, of one cell or all, ordered by cell and episode."""
-        where, values = ("WHERE cell = ?", (cell.name,)) if cell is not None else ("", ())
+    def rows(self, cell: RunCell | None = None, numbers: Sequence[int] | None = None) -> list[EpisodeRow]:
+        """Return the finished episodes, of one cell or all, ordered by cell and episode.
+
+        Args:
+            cell: Of this cell alone.
+            numbers: Of these episodes alone, which follow one another.
+        """
+        where, values = _select(cell, numbers)
         with self.reading() as db:
             rows = db.execute(f"SELECT {_COLUMNS} FROM episodes {where} ORDER BY cell, episode", values).fetchall()
         try:
@@ -160,3 +165,23 @@ class Results(Database):
             if metric not in known:
                 raise UserError(f"{self.path} tells of '{metric}', which is no metric here: install what has it")
         return finished
+
+    def digests(self, cell: RunCell, numbers: Sequence[int] | None = None) -> dict[int, str]:
+        """Return the digests of the logs of a cell's finished episodes, by number; arguments as of ``rows``."""
+        where, values = _select(cell, numbers)
+        with self.reading() as db:
+            return dict(db.execute(f"SELECT episode, digest FROM episodes {where} ORDER BY episode", values).fetchall())
+
+    def counts(self) -> dict[str, int]:
+        """Return how many episodes are finished, by the name of the cell; of those that have any."""
+        with self.reading() as db:
+            return dict(db.execute("SELECT cell, count(*) FROM episodes GROUP BY cell").fetchall())
+
+
+def _select(cell: RunCell | None, numbers: Sequence[int] | None) -> tuple[str, tuple[str | int, ...]]:
+    """Return a condition in SQL with its values."""
+    if cell is None:
+        return "", ()
+    if numbers is None:
+        return "WHERE cell = ?", (cell.name,)
+    return "WHERE cell = ? AND episode BETWEEN ? AND ?", (cell.name, min(numbers), max(numbers))

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from teamworld.errors import UserError, suggest
 from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.folder import RunFolder
-from teamworld.experiment.store.results import EpisodeRow
 
 
 class SelectedEpisode(NamedTuple):
@@ -18,18 +17,10 @@ class SelectedEpisode(NamedTuple):
     folder: RunFolder
     experiment: ExperimentSpec
     cell: RunCell
-    row: EpisodeRow
+    episode: int
     log: Path
-
-    @property
-    def episode(self) -> int:
-        """Its number."""
-        return self.row.episode
-
-    @property
-    def digest(self) -> str:
-        """Of the log, as it was written."""
-        return self.row.digest
+    digest: str
+    """Of the log, as it was written."""
 
 
 def select_episode(
@@ -53,11 +44,9 @@ def select_episode(
     if seed is not None and seed not in experiment.seeds:
         raise UserError(f"{path} has no seed {seed}; it has: {_listed(experiment.seeds)}")
     cells = [cell for cell in experiment.cells() if method in (None, cell.method) and seed in (None, cell.seed)]
-    finished = folder.finished(experiment)
-    begun = [cell for cell, _ in finished if cell in cells]
-    cell = begun[0] if begun else cells[0]
-    rows = {row.episode: row for place, row in finished if place == cell}
-    episodes = list(rows)
+    begun = ((cell, digests) for cell in cells if (digests := folder.digests(cell)))
+    cell, digests = next(begun, (cells[0], {}))
+    episodes = list(digests)
     which = f"{cell.method} with seed {cell.seed}"
     if not episodes:
         failed = any(place in cells for place, _ in folder.errors(experiment))
@@ -66,7 +55,7 @@ def select_episode(
     if episode is not None and episode not in episodes:
         raise UserError(f"{path} has no finished episode {episode} of {which}: it has {_range(episodes)}")
     selected = episodes[-1] if episode is None else episode
-    return SelectedEpisode(folder, experiment, cell, rows[selected], folder.log(cell, selected))
+    return SelectedEpisode(folder, experiment, cell, selected, folder.log(cell, selected), digests[selected])
 
 
 def _range(numbers: Sequence[int]) -> str:

@@ -202,8 +202,9 @@
     document.title = `${data.name} – teamworld`;
     tw.byId("title").textContent = data.name;
     const list = sorted(chosen());
-    const waits = data.wanted - data.episodes.length - data.failed;
+    const waits = data.wanted - data.finished - data.failed;
     const parts = [`${data.kind}, ${list.length === data.episodes.length ? "" : `${list.length} of `}${tw.plural(data.episodes.length, "episode")}`];
+    if (data.finished > data.episodes.length) parts.push(`the first of ${data.finished} that are finished`);
     if (waits > 0) parts.push(`${waits} not finished yet`);
     if (data.failed) parts.push(`${data.failed} ended in an error`);
     tw.byId("count").textContent = parts.join(", ");

@@ -1,0 +1,184 @@
+"""A run of a million episodes: how long to list them, open one, ask a question of all, and find what is missing.
+
+The episodes are not played: one short episode on built-in rules is, and its rows and its log are written again for each
+seed and number, with the seed and the number of that place. So the folder is what such a run would leave, and its
+numbers mean nothing.
+
+    nice python benchmarks/many_episodes.py make runs/million --episodes 1000000
+    nice python -m teamworld compact runs/million --tables episodes,calls
+    nice python benchmarks/many_episodes.py measure runs/million
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+import zstandard
+
+from teamworld import run
+from teamworld.experiment.spec import ExperimentSpec, RunCell, build
+from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.results import Results
+from teamworld.memory.store import MemoryStore
+from teamworld.record import EpisodeStart, read_log
+from teamworld.record.log import encode
+
+METHODS = ("greedy", "random", "zero_shot", "do_nothing")
+PER_CELL = 1000
+STEPS = 4
+
+
+def _specify(episodes: int) -> ExperimentSpec:
+    seeds = max(1, episodes // (len(METHODS) * PER_CELL))
+    numbers = episodes // (len(METHODS) * seeds)
+    fields = {"world": "cube", "level": "n1", "methods": list(METHODS), "seeds": list(range(seeds))}
+    return build({**fields, "episodes": numbers, "max_steps": STEPS}).resolved()
+
+
+class Template:
+    """An episode that was played, to be written again in other places."""
+
+    def __init__(self, folder: Path, cell: RunCell) -> None:
+        place = RunFolder(folder)
+        (self.row,) = (row for own, row in place.finished(place.experiment()) if own == cell)
+        first, *rest = read_log(place.log(cell, 1))
+        assert isinstance(first, EpisodeStart)
+        self._first, self._rest = first, b"".join(encode(event) + b"\n" for event in rest)
+        self._compressor = zstandard.ZstdCompressor(level=3, write_checksum=True)
+        self.summary = msgspec.json.encode(self.row.summary).decode()
+
+    def log(self, seed: int, episode: int) -> tuple[bytes, str]:
+        """Return a log and its digest."""
+        import hashlib
+
+        start = msgspec.structs.replace(self._first, seed=seed, world_seed=seed, episode=episode)
+        data = encode(start) + b"\n" + self._rest
+        return self._compressor.compress(data), hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def make(out: Path, episodes: int) -> None:
+    """Write a run."""
+    experiment = _specify(episodes)
+    folder = RunFolder(out)
+    with tempfile.TemporaryDirectory() as scratch:
+        played = Path(scratch) / "run"
+        run("cube", level="n1", method=list(METHODS), seed=0, max_steps=STEPS, out=played)
+        templates = {method: Template(played, RunCell(method, 0)) for method in METHODS}
+    out.mkdir(parents=True)
+    with Results(folder.results_file), MemoryStore(folder.memory_file):
+        folder.claim(experiment)
+    begun = time.perf_counter()
+    with closing(sqlite3.connect(folder.results_file)) as db:
+        db.execute("PRAGMA synchronous = OFF")
+        for cell in experiment.cells():
+            template, rows = templates[cell.method], []
+            (out / "logs" / cell.name).mkdir(parents=True)
+            for number in experiment.episode_numbers:
+                data, digest = template.log(cell.seed, number)
+                folder.log(cell, number).write_bytes(data)
+                rows.append((cell.name, number, cell.method, cell.seed, template.summary, digest, 0.01))
+            with db:
+                db.executemany("INSERT INTO episodes VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    print(f"{experiment.episode_count:,} episodes in {time.perf_counter() - begun:.0f} s: {out}")
+
+
+# ---- measures, each in a process of its own
+
+
+def listed(folder: Path) -> str:
+    """List the episodes as the page of ``teamworld view`` does."""
+    from teamworld.viewer.overview import EpisodeFolder
+
+    overview = EpisodeFolder(folder).overview()
+    return f"{len(overview.episodes):,} of {overview.finished:,}"
+
+
+def opened(folder: Path) -> str:
+    """Read an episode from the middle."""
+    from teamworld.viewer.selection import select_episode
+
+    experiment = RunFolder(folder).experiment()
+    seed = experiment.seeds[len(experiment.seeds) // 2]
+    begun = time.perf_counter()
+    selected = select_episode(folder, experiment.methods[1], seed, experiment.episodes // 2)
+    events = list(read_log(selected.log, expected=selected.digest))
+    return f"{len(events)} events in {(time.perf_counter() - begun) * 1000:.0f} ms"
+
+
+def grouped(folder: Path) -> str:
+    """Ask for means by method and seed."""
+    import polars
+
+    from teamworld import load
+
+    query = load(folder).scan("episodes").group_by("method", "seed").agg(polars.col("completion", "steps").mean())
+    return f"{query.collect(engine='streaming').height:,} groups"
+
+
+def resumed(folder: Path) -> str:
+    """Find which cells have episodes that are missing."""
+    place = RunFolder(folder)
+    experiment = place.experiment()
+    with Results(place.results_file) as results:
+        counts = results.counts()
+    missing = [cell for cell in experiment.cells() if counts.get(cell.name, 0) < experiment.episodes]
+    return f"{len(missing)} of {len(experiment.cells()):,} cells"
+
+
+MEASURES: dict[str, tuple[Callable[[Path], str], str]] = {
+    "listed": (listed, "1 s"),
+    "opened": (opened, "50 ms"),
+    "grouped": (grouped, "10 s"),
+    "resumed": (resumed, "5 s"),
+}
+
+
+def measure(folder: Path) -> None:
+    """Print each measure with its time, without imports, and the most memory that its process took."""
+    for name, (_, bar) in MEASURES.items():
+        command = [sys.executable, __file__, "one", str(folder), "--measure", name]
+        line = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+        print(f"{name:8} (bar {bar:>5}): {line}", flush=True)
+
+
+def single(folder: Path, name: str) -> None:
+    """Take one measure twice in this process and print both: the first reads what the second finds in memory."""
+    function, _ = MEASURES[name]
+    times = []
+    for _ in range(2):
+        begun, cpu = time.perf_counter(), time.process_time()
+        said = function(folder)
+        times.append(f"{time.perf_counter() - begun:.3f} s ({time.process_time() - cpu:.3f} s CPU)")
+    print(f"{', then '.join(times)}, {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB; {said}")
+
+
+def main() -> None:
+    """Parse and call."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("make", "measure", "one"))
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--episodes", type=int, default=1_000_000)
+    parser.add_argument("--measure", choices=MEASURES)
+    arguments = parser.parse_args()
+    match arguments.what:
+        case "make":
+            make(arguments.folder, arguments.episodes)
+        case "measure":
+            measure(arguments.folder)
+        case "one":
+            single(arguments.folder, arguments.measure)
+
+
+if __name__ == "__main__":
+    main()

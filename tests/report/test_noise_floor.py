@@ -153,7 +153,7 @@ def acted(method: str, deeds: str, successes: str, messages: int = 1) -> list[Sa
 def test_success_is_told_over_the_episodes_that_talk_changed() -> None:
     played = [*acted("a", "abcd", "1100"), *acted("silent", "abxx", "1001"), *acted("twin:a", "abcx", "1100")]
     (effect,) = talk_effects(played, {"a": "silent"}, {"a": "twin:a"}, ["a"])
-    assert effect == ("a", "silent", 4, 2, 0, 1, 1)
+    assert tuple(effect) == ("a", "silent", 4, 2, 0, 1, 1)
     (sentence,) = talk_sentences([effect])
     assert sentence == (
         "talk of a changed what agents did in 2 of 4 episodes; success in these: 0 of 2, in silence 1 of 2; chance "

@@ -44,7 +44,7 @@ def moves(house: House, weights: list[int], moment: Moment) -> Iterator[Moment]:
     """Yield what a step can lead to. Who holds something goes, puts it down or stays together; others by themselves."""
     at, items = moment
     held = {number: where for number, where in enumerate(items) if isinstance(where, frozenset)}
-    groups = [(who, number) for number, who in held.items()]
+    groups: list[tuple[frozenset[int], int | None]] = [(who, number) for number, who in held.items()]
     groups += [(frozenset({a}), None) for a in range(len(at)) if not any(a in who for who in held.values())]
     choices: list[list[tuple[str, object]]] = []
     for who, number in groups:

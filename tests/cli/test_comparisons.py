@@ -72,7 +72,7 @@ def test_tables_are_written_in_every_form(out: Path) -> None:
         (out / "paired.csv")
         .read_text("utf-8")
         .startswith(
-            "a,b,metric,difference,low,high,p,p_corrected,effect,n,nulls,family,left_out,supported,world,level,mind\n"
+            "a,b,metric,difference,low,high,p,p_corrected,effect,n,nulls,family,left_out,floor,times_floor,within_floor,supported,world,level,mind\n"
         )
     )
 

@@ -125,7 +125,7 @@ def test_a_run_records_versions_and_hashes_and_a_change_since_is_told(
         (["drwell.propose", "--number", "-1"], "has no -1"),
         (["drwell.propose", "--step", "1"], "not in step 1"),
         (["drwell.propose", "--step", "0", "--number", "1"], "give one of them"),
-        (["drwell.propose", "--episode", "9"], "finished episodes 1 to 3"),
+        (["drwell.propose", "--episode", "9"], "it has 1 to 3"),
         (["drwell.propose", "--seed", "5"], "no seed 5"),
         (["drwell.propose", "--method", "greedy"], "no method 'greedy'"),
         ([], "which question?"),

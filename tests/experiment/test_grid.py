@@ -225,6 +225,6 @@ def test_a_lock_that_cannot_be_seen_is_told(
     assert {run_status["running"] for run_status in json.loads(capsys.readouterr().out)["runs"]} == {None}
     assert command(["status", str(out)]) == 0
     assert "done" in capsys.readouterr().out
-    monkeypatch.setattr(RunFolder, "finished", lambda *_: [])
+    monkeypatch.setattr(RunFolder, "count_finished", lambda *_: 0)
     assert command(["status", str(out)]) == 0
     assert capsys.readouterr().out.count("not known") == 8

@@ -185,7 +185,7 @@ def test_what_has_no_scores_is_refused_in_one_line(tmp_path: Path, capsys: pytes
     assert command(["report", str(tmp_path / "alone"), "--competence"]) != 0
     assert "run do_nothing too" in capsys.readouterr().err
     assert command(["report", str(tmp_path / "alone"), "--competence", "--bill"]) != 0
-    assert "four reports" in capsys.readouterr().err
+    assert "five reports" in capsys.readouterr().err
 
 
 def test_a_comparison_has_scores_without_its_silent_rows(tmp_path: Path) -> None:

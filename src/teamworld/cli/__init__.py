@@ -6,7 +6,8 @@ import ast
 import io
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -87,7 +88,8 @@ def run(arguments: Sequence[str]) -> int:
 
     app = application(arguments[0] if arguments else None)
     try:
-        code = app(list(arguments), exit_on_error=False, print_error=False, result_action="return_value")
+        with _copied(arguments) as local:
+            code = app(local, exit_on_error=False, print_error=False, result_action="return_value")
     except UserError as error:
         return _refuse(str(error))
     except CycloptsError as error:
@@ -113,6 +115,28 @@ def run(arguments: Sequence[str]) -> int:
         print("\ninterrupted; the same command goes on from here", file=sys.stderr)
         return 130
     return code if isinstance(code, int) else 0
+
+
+@contextmanager
+def _copied(arguments: Sequence[str]) -> Iterator[list[str]]:
+    """Give the arguments with the copy of each URL in its place, and upload what the command changes there."""
+    if not any("s3:/" in word or "gs:/" in word for word in arguments):
+        yield list(arguments)
+        return
+    from teamworld.experiment.store.remote import RemoteFolder, url_of
+
+    words, remotes = [], []
+    for word in arguments:
+        option, equals, value = word.rpartition("=") if word.startswith("--") else ("", "", word)
+        if (url := url_of(value)) is not None:
+            remotes.append(remote := RemoteFolder(url))
+            remote.refresh()
+            print(f"{remote.url} has its copy here in {remote.path}", file=sys.stderr)
+            value = str(remote.path)
+        words.append(f"{option}{equals}{value}")
+    yield words
+    for remote in remotes:
+        remote.push()
 
 
 def _refuse(message: str) -> int:

@@ -12,6 +12,7 @@ from teamworld.errors import UserError, brief
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run as run_experiment
 from teamworld.experiment.spec import ExperimentSpec, build
+from teamworld.experiment.store.remote import local_folder
 from teamworld.experiment.store.results import EpisodeRow
 from teamworld.methods import registry as methods
 from teamworld.methods.contract import Method
@@ -59,7 +60,7 @@ def run(
             it stands in a module, a script or a notebook; only one in a module can be replayed by another process.
         method: One coordination method, or several: ``methods`` of the experiment.
         seed: One seed, or several: ``seeds`` of the experiment.
-        out: Folder of the run.
+        out: Folder of the run, or a URL such as ``s3://BUCKET/FOLDER``.
         progress: Called with each finished episode.
         running: How to carry it out: budget, keys, calls in flight, cache.
         fields: Other fields of ``teamworld.experiment.spec.ExperimentSpec``, by name: ``level``, ``reasoner``,
@@ -74,9 +75,9 @@ def run(
     if isinstance(world, ExperimentSpec):
         if method is not None or seed is not None or fields:
             raise UserError("run takes a whole experiment or its fields: leave out the other arguments")
-        return run_experiment(world, Path(out), progress, running)
+        return run_experiment(world, local_folder(out), progress, running)
     try:
-        folder = Path(out)
+        folder = local_folder(out)
         if "\0" in str(folder):
             raise ValueError("it has a null character")
         folder.exists()  # says where no path can be

@@ -164,7 +164,7 @@ class _Part:
 
     def copy_log(self, cell: RunCell, row: EpisodeRow, target: RunFolder) -> None:
         """Copy the log of a finished episode; raises ``UserError`` where it is not what was played."""
-        path = target.log(cell, row.episode)
+        path = target.new_log(cell, row.episode)
         path.parent.mkdir(parents=True, exist_ok=True)
         source, draft = self.folder.log(cell, row.episode), path.with_name(f"{path.name}.tmp")
         for _ in read_log(source, expected=row.digest):

@@ -331,7 +331,7 @@ def run(
 
         def keep(delivery: Delivery) -> None:
             for episode in delivery.episodes:
-                path = folder.log(cells[episode.row.cell], episode.row.episode)
+                path = folder.new_log(cells[episode.row.cell], episode.row.episode)
                 path.parent.mkdir(parents=True, exist_ok=True)
                 write_file(path, episode.log)
             for episode in delivery.episodes:

@@ -33,6 +33,7 @@ from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.spec_resolution import has_local_plugins
 from teamworld.experiment.store.folder import FolderShard, RunFolder
 from teamworld.experiment.store.recorded_calls import CallStore, NotRecorded
+from teamworld.experiment.store.remote import EpisodeUpload, remote_of
 from teamworld.experiment.store.results import EpisodeRow, Results
 from teamworld.experiment.warm_start import RunMemories
 from teamworld.memory.store import MemoryStore
@@ -72,7 +73,7 @@ def run(
 
     Args:
         experiment: What to run; its options need not be filled in.
-        out: The run's folder; made if it is not there.
+        out: The run's folder; made if it is not there. In the copy of a URL, episodes are uploaded.
         progress: Called after every episode, finished ones of an earlier call included.
         running: How to carry it out: limits, budget, keys.
         watch: Told of what calls of language models take, and of what the user should know now.
@@ -81,7 +82,22 @@ def run(
         UserError: The experiment or the folder cannot be used; the folder is left as it was. Or a limit was reached
             or a provider cannot be used: then the same call goes on where it stopped.
     """
-    running, watch = running or RunOptions(), watch or RunMonitor()
+    remote = remote_of(out)
+    if remote is None:
+        return _run_here(experiment, out, progress, running or RunOptions(), watch or RunMonitor())
+    folder = RunFolder(out)
+    with EpisodeUpload(remote, out) as upload:
+
+        def add(row: EpisodeRow) -> None:
+            upload.add(folder.new_log(RunCell(row.method, row.seed), row.episode))
+            progress(row)
+
+        return _run_here(experiment, out, add, running or RunOptions(), watch or RunMonitor())
+
+
+def _run_here(
+    experiment: ExperimentSpec, out: Path, progress: EpisodeCallback, running: RunOptions, watch: RunMonitor
+) -> list[EpisodeRow]:
     folder = RunFolder(out)
     experiment.load_plugins()
     experiment, source = recall(experiment, folder)
@@ -133,7 +149,7 @@ def run(
         elif plan is not None:
             reasoners = live(experiment, folder, plan, running, watch)
             if running.repeat_errors:
-                finished = {(cell.name, number) for cell in experiment.cells() for number in folder.digests(cell)}
+                finished = folder.finished_places(experiment)
                 with CallStore(folder.results_file) as calls:
                     calls.forget_failed(finished)
         errors = EpisodeErrors(size, running.tolerate, watch.notice)
@@ -360,7 +376,7 @@ class CellRunner:
         """Play an episode; return whether it came to its end."""
         async with self.turn:
             begun = time.perf_counter()
-            path = self.folder.log(cell, episode)
+            path = self.folder.new_log(cell, episode)
             path.parent.mkdir(parents=True, exist_ok=True)
             reasoner = self.reasoners.of(cell, episode)
             try:

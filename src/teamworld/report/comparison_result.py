@@ -16,6 +16,7 @@ from teamworld.experiment.reasoner_factory import RunMonitor
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.shared_budget import SharedBudget
 from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.remote import local_folder, remote_of
 from teamworld.methods.contract import Method
 from teamworld.report import comparison_tables, export, measurement
 from teamworld.report.comparison import Comparison, claims, doubts
@@ -144,7 +145,10 @@ def compare(
         raise UserError("compare measures whole runs: play shards with the command, join them, and compare the result")
     names = metrics if isinstance(metrics, str | None) else ",".join(metrics)
     processes = None if running is None else running.processes
-    folders = [Path(item) for item in compared if isinstance(item, Path) or (isinstance(item, str) and "/" in item)]
+    folders = [
+        local_folder(item) for item in compared if isinstance(item, Path) or (isinstance(item, str) and "/" in item)
+    ]
+    out = None if out is None else local_folder(out)
     if folders:
         if len(folders) < len(compared) or fields or twin:
             raise UserError("compare takes methods with fields of an experiment, or folders of runs alone")
@@ -152,7 +156,7 @@ def compare(
         settings = list({part.setting.name: part.setting for part in parts}.values())
         result = measure_comparison(parts, settings, names, primary, references=references, processes=processes)
         if out is not None:
-            grid.claim(Path(out), {"folders": [folder.as_posix() for folder in folders]}, "comparison")
+            grid.claim(out, {"folders": [folder.as_posix() for folder in folders]}, "comparison")
     else:
         if out is None or not compared:
             raise UserError("compare takes one method or more, and a folder: out='runs/compared'")
@@ -161,17 +165,17 @@ def compare(
         asked = {**chosen, "methods": labels, "world": plugins.name_of(world)}
         asked |= {"seeds": list(asked["seeds"])} if "seeds" in asked else {}
         comparison_runs.settings(asked)  # says what is wrong with it
-        asked = grid.grown(Path(out), asked, "comparison")
+        asked = grid.grown(out, asked, "comparison")
         settings = comparison_runs.settings(asked)
         for setting in settings:
             setting.experiment.resolved()  # all of them, before the first begins
-        grid.claim(Path(out), asked, "comparison")
+        grid.claim(out, asked, "comparison")
         silent, doubled = None if references else (), (twin,) if isinstance(twin, str) else tuple(twin)
         comparison_runs.check_twins(settings, doubled)
-        planned = list(comparison_runs.planned(settings, Path(out), references=references, silent=silent, twin=doubled))
+        planned = list(comparison_runs.planned(settings, out, references=references, silent=silent, twin=doubled))
         parts = comparison_runs.run_all(
             settings,
-            Path(out),
+            out,
             references=references,
             silent=silent,
             twin=doubled,
@@ -181,5 +185,7 @@ def compare(
         )
         result = measure_comparison(parts, settings, names, primary, references=references, processes=processes)
     if out is not None:
-        comparison_tables.write(Path(out), result.comparison, result.tables, result.by_setting, result.where)
+        comparison_tables.write(out, result.comparison, result.tables, result.by_setting, result.where)
+        if (remote := remote_of(out)) is not None:
+            remote.push()
     return result

@@ -13,6 +13,7 @@ from teamworld.experiment import api
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.spec import ExperimentSpec
 from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.remote import local_folder, url_of
 from teamworld.experiment.store.results import EpisodeRow
 from teamworld.methods.contract import Method
 from teamworld.report import export, tables
@@ -52,7 +53,7 @@ def run(
             it stands in a module, a script or a notebook; only one in a module can be replayed by another process.
         method: One coordination method, or several: ``methods`` of the experiment.
         seed: One seed, or several: ``seeds`` of the experiment.
-        out: Folder of the run.
+        out: Folder of the run, or a URL such as ``s3://BUCKET/FOLDER``.
         progress: Called with each finished episode; left out, a notebook shows a bar.
         running: How to carry it out: budget, keys, calls in flight, cache.
         fields: Other fields of ``teamworld.experiment.spec.ExperimentSpec``, by name: ``level``, ``reasoner``,
@@ -64,6 +65,8 @@ def run(
     Raises:
         UserError: The arguments or the folder cannot be used.
     """
+    if isinstance(out, str | Path) and url_of(out) is not None:
+        out = local_folder(out)
     if progress is None:
         progress = _NotebookBar(RunFolder(Path(out))).add if Console().is_jupyter else lambda row: None
     rows = api.run(world, method=method, seed=seed, out=out, progress=progress, running=running, **fields)

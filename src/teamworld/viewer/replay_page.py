@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
+from teamworld.experiment.store.remote import local_folder
 from teamworld.experiment.store.selection import SelectedEpisode, select_episode
 from teamworld.metrics.failures import tags
 from teamworld.plain_files import write_file
@@ -55,7 +56,7 @@ def view(
     """Return the page that plays a finished episode of a run; the same as ``teamworld view``.
 
     Args:
-        folder: Of the run.
+        folder: Of the run, or its URL.
         method: One of its methods; the first with a finished episode if None.
         seed: One of its seeds; the first with a finished episode if None.
         episode: The last finished one if None.
@@ -65,7 +66,7 @@ def view(
     Raises:
         UserError: The folder holds no such episode, or its log is damaged or altered.
     """
-    chosen = select_episode(Path(folder), method, seed, episode)
+    chosen = select_episode(local_folder(folder), method, seed, episode)
     log = list(read_log(chosen.log, expected=chosen.digest))
     calls = read_calls(chosen.folder, chosen.cell, chosen.episode)
     built = build(log, tags(log, finder(chosen.experiment.world)), calls, prompts=prompts)

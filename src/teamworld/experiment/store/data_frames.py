@@ -13,6 +13,7 @@ from teamworld.experiment.spec import ExperimentSpec
 from teamworld.experiment.store.compaction import frame_of
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.parquet_tables import ParquetTables, need_polars, schema_of
+from teamworld.experiment.store.remote import local_folder
 from teamworld.experiment.store.result_tables import (
     PLACE,
     Row,
@@ -156,5 +157,8 @@ def _scan_run(folder: RunFolder, experiment: ExperimentSpec, table: TableName, s
 
 
 def load(folder: Path | str) -> Frames:
-    """Load the results of a run, or of a grid of runs, as data frames (needs the extra: tables); see ``Frames``."""
-    return Frames(Path(folder))
+    """Load the results of a run, or of a grid of runs, as data frames (needs the extra: tables); see ``Frames``.
+
+    The folder may be a URL, such as ``s3://BUCKET/FOLDER``.
+    """
+    return Frames(local_folder(folder))

@@ -20,6 +20,7 @@ from teamworld.experiment.run_options import Shard
 from teamworld.experiment.spec import ExperimentSpec, RunCell, build, load
 from teamworld.experiment.store.parquet_tables import ParquetTables
 from teamworld.experiment.store.recorded_calls import CallStore
+from teamworld.experiment.store.remote import fetch_log
 from teamworld.experiment.store.results import EpisodeRow, Results
 from teamworld.plain_files import check_inside, check_link, list_files, open_file, write_file
 from teamworld.reasoning.prompts import template_info, template_versions
@@ -85,11 +86,21 @@ class RunFolder:
         """World models that the run began with, where it began with any."""
 
     def log(self, cell: RunCell, episode: int) -> Path:
-        """Return the path of an episode's log; raises ``UserError`` where it is a link out of the folder."""
-        path = self.path / "logs" / cell.name / f"{episode:04d}.jsonl.zst"
+        """Return the path of an episode's log, to read it; in the copy of a URL it is brought from there.
+
+        Raises:
+            UserError: It is a link out of the folder, or what is at the URL cannot be read.
+        """
+        path = self.new_log(cell, episode)
         if path.is_symlink():
             check_link(path, self.path)
+        elif not path.exists():
+            fetch_log(path)
         return path
+
+    def new_log(self, cell: RunCell, episode: int) -> Path:
+        """Return the path of an episode's log, to write it."""
+        return self.path / "logs" / cell.name / f"{episode:04d}.jsonl.zst"
 
     def finished(self, experiment: ExperimentSpec) -> list[tuple[RunCell, EpisodeRow]]:
         """Return the finished episodes of the run, in the order of its cells; nothing is written.
@@ -124,6 +135,13 @@ class RunFolder:
         with Results(self.results_file, readonly=True) as results:
             return results.digests(cell)
 
+    def finished_places(self, experiment: ExperimentSpec) -> set[tuple[str, int]]:
+        """Return name of the cell and number of the finished episodes."""
+        if not self.results_file.exists():
+            return {(cell.name, row.episode) for cell, row in self.finished(experiment)}
+        with Results(self.results_file, readonly=True) as results:
+            return {(cell.name, number) for cell in experiment.cells() for number in results.digests(cell)}
+
     def first_finished(self, experiment: ExperimentSpec) -> tuple[RunCell, int] | None:
         """Return the first finished episode of the run, in the order of its cells."""
         for cell in experiment.cells():
@@ -144,7 +162,7 @@ class RunFolder:
         """Return the episodes that ended in an error: no try of a call got through, and they have no score."""
         if not self.results_file.exists() or self.count_finished(experiment) == self.episode_count(experiment):
             return []  # without a look at all calls, which may be many
-        finished = {(cell.name, number) for cell in experiment.cells() for number in self.digests(cell)}
+        finished = self.finished_places(experiment)
         with CallStore(self.results_file, readonly=True) as calls:
             failed = calls.failed() - finished
         return [

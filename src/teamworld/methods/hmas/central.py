@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from teamworld.language import AgentId, Fact
+from teamworld.language import Action, AgentId, Fact, GoalId
 from teamworld.methods.common.informed import alone
 from teamworld.methods.common.knowledge import AgentKnowledge
 from teamworld.methods.common.single_action import read_act
@@ -94,7 +94,7 @@ class Hmas2(Framework):
         if self._options.asked == "all" or rounds or entry is None or me.doing is None:
             return ""
         goes_on = read_act(entry.action, me, listed=False) == me.doing
-        return "goes on, nothing new" if goes_on and self._accepted.get(me.agent) == grounds else ""
+        return "goes on, nothing new" if goes_on and grounds.still_hold(self._accepted.get(me.agent)) else ""
 
     def _judge(self, record: TeamRecord, me: AgentKnowledge, plan: TeamPlan, rounds: Sequence[Round]) -> Judge:
         said = ((past.plan.of(me.agent), past.opinions.get(me.agent)) for past in rounds[-SHOWN:])
@@ -111,10 +111,18 @@ class _Grounds(NamedTuple):
     """The whole plan."""
     facts: frozenset[Fact]
     """What it knows of things."""
+    options: frozenset[tuple[Action, GoalId | None]]
+    """What makes sense for it, near or far."""
     past: tuple[Outcome, ...]
+
+    def still_hold(self, then: _Grounds | None) -> bool:
+        """Return whether they are as they were: what it knows, or what it could do instead, is the same."""
+        if then is None or (self.actions, self.past) != (then.actions, then.past):
+            return False
+        return self.facts == then.facts or self.options == then.options
 
 
 def _grounds(me: AgentKnowledge, plan: TeamPlan) -> _Grounds:
-    return _Grounds(
-        plan.actions, frozenset(fact for fact in me.view.known if not isinstance(fact.subject, str)), tuple(me.past)
-    )
+    facts = frozenset(fact for fact in me.view.known if not isinstance(fact.subject, str))
+    options = frozenset((option.action, option.goal) for option in me.options)
+    return _Grounds(plan.actions, facts, options, tuple(me.past))

@@ -16,7 +16,7 @@ from teamworld.methods.common.knowledge import AgentKnowledge
 from teamworld.methods.drwell.questions import Chat, Draft, Propose, Revise
 from teamworld.methods.zero_shot.questions import ZeroShotPlan
 from teamworld.reasoning.contract import Question, Rejected
-from teamworld.reasoning.human import HUMAN, PersonReasoner
+from teamworld.reasoning.human import HUMAN, PersonReasoner, TerminalDesk
 from teamworld.reasoning.llm.contract import CallKey, CallRecord, Request
 from teamworld.reasoning.prompts import render
 from teamworld.reasoning.router import ReasonerRouter, Route
@@ -80,7 +80,7 @@ def question(kind: str = "drwell.propose") -> Question[Any]:
 
 def answer(asked: Question[Any], *lines: str, tries: tuple[Rejected, ...] = ()) -> tuple[Any, Typing]:
     terminal = Typing(lines)
-    reply = asyncio.run(PersonReasoner(terminal, Kept()).ask(asked, tries))
+    reply = asyncio.run(PersonReasoner(TerminalDesk(terminal), Kept()).ask(asked, tries))
     assert reply.call is None  # never an LLM's
     assert next(terminal.lines, None) is None
     return reply.answer, terminal
@@ -187,7 +187,7 @@ def test_keys_that_are_no_characters_do_not_get_into_an_answer() -> None:
 def test_the_end_of_the_input_stops_the_run_with_one_line() -> None:
     for lines in ((), ("1",), ("9", "?")):
         with pytest.raises(UserError, match="nobody answers for agent_0 any more .*: the same command goes on"):
-            asyncio.run(PersonReasoner(Typing(lines), Kept()).ask(question(), ()))
+            asyncio.run(PersonReasoner(TerminalDesk(Typing(lines)), Kept()).ask(question(), ()))
 
 
 def test_an_interrupt_is_not_held_up() -> None:
@@ -197,13 +197,13 @@ def test_an_interrupt_is_not_held_up() -> None:
 
     calls = Kept()
     with pytest.raises(KeyboardInterrupt):
-        asyncio.run(PersonReasoner(Interrupted(), calls).ask(question(), ()))
+        asyncio.run(PersonReasoner(TerminalDesk(Interrupted()), calls).ask(question(), ()))
     assert calls.records == {}
 
 
 def test_two_who_are_asked_at_once_are_asked_one_after_the_other() -> None:
     terminal = Typing(["1", "first", "2"])
-    person = PersonReasoner(terminal, Kept())
+    person = PersonReasoner(TerminalDesk(terminal), Kept())
 
     async def both() -> list[Any]:
         return list(
@@ -221,14 +221,14 @@ def test_two_who_are_asked_at_once_are_asked_one_after_the_other() -> None:
 
 def test_an_answer_on_record_is_not_asked_for_again() -> None:
     calls = Kept()
-    first = asyncio.run(PersonReasoner(Typing(["1", "near"]), calls).ask(question(), ()))
+    first = asyncio.run(PersonReasoner(TerminalDesk(Typing(["1", "near"])), calls).ask(question(), ()))
     key, record = next(iter(calls.records.items()))
     assert key == CallKey("agent_0", "drwell.propose", 1, 0)
     assert record.request.model == HUMAN
     assert record.request.turns[1].text == render(question()).user
     assert record.completion is not None
     assert (record.usd, record.completion.usage.prompt, record.completion.usage.output) == (None, None, None)
-    again = asyncio.run(PersonReasoner(Typing(), calls).ask(question(), ()))
+    again = asyncio.run(PersonReasoner(TerminalDesk(Typing()), calls).ask(question(), ()))
     assert again == first
     assert calls.looked_up == [record.request] * 2  # the record refuses one of another question
 
@@ -246,13 +246,13 @@ def test_an_answer_on_record_is_not_asked_for_again() -> None:
 )
 def test_a_damaged_answer_on_record_is_told_in_one_line(change: str | None, says: str) -> None:
     calls = Kept()
-    asyncio.run(PersonReasoner(Typing(["1", "near"]), calls).ask(question(), ()))
+    asyncio.run(PersonReasoner(TerminalDesk(Typing(["1", "near"])), calls).ask(question(), ()))
     key, record = next(iter(calls.records.items()))
     assert record.completion is not None
     answered = None if change is None else msgspec.structs.replace(record.completion, text=change)
     calls.records[key] = msgspec.structs.replace(record, completion=answered)
     with pytest.raises(UserError, match=r"agent_0 answered at drwell\.propose number 1 is damaged on record") as caught:
-        asyncio.run(PersonReasoner(Typing(), calls).ask(question(), ()))
+        asyncio.run(PersonReasoner(TerminalDesk(Typing()), calls).ask(question(), ()))
     assert says in str(caught.value)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 500
@@ -277,7 +277,10 @@ def episode(terminal: Typing, calls: Kept, log: Path) -> list[Event]:
     """Play DR. WELL with a person as agent_1 and the rules for the rest."""
     team = ReasonerRouter(
         "agent_1=human,*=rules",
-        [(Route("agent_1", "*", HUMAN), PersonReasoner(terminal, calls)), (Route("*", "*", "rules"), rules())],
+        [
+            (Route("agent_1", "*", HUMAN), PersonReasoner(TerminalDesk(terminal), calls)),
+            (Route("*", "*", "rules"), rules()),
+        ],
     )
     return play(worlds.make("cube", "paper-n2", 0, 150, {}), team, log=log)
 

@@ -18,7 +18,8 @@ from teamworld.experiment.spec import build
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.record import MessageSent, read_log
 from teamworld.viewer import overview
-from teamworld.viewer.server import HOST, ViewServer
+from teamworld.viewer.local_server import HOST
+from teamworld.viewer.server import ViewServer
 
 FIELDS: dict[str, Any] = {
     "world": "cube",

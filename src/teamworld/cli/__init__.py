@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 #: The commands of each module, as help lists them.
 COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "experiments": ("run", "resume", "status", "replay", "merge"),
+    "play": ("play",),
     "forks": ("fork", "worth"),
     "comparisons": ("compare", "evidence", "forecast"),
     "papers": ("reproduce",),

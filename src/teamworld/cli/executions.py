@@ -29,6 +29,7 @@ from teamworld.experiment.store.folder import EXPERIMENT_FILE, RunFolder
 from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.experiment.store.results import EpisodeRow
 from teamworld.plain_files import list_files
+from teamworld.reasoning.human import Desk
 from teamworld.reasoning.llm.prices import Prices
 from teamworld.report import bills, evidence, tables
 from teamworld.report.tables import Table
@@ -69,13 +70,30 @@ def print_estimate(experiment: ExperimentSpec, options: RunOptions, *, as_json: 
         print("\n".join(estimate_lines(expected, options)))
 
 
-def execute(experiment: ExperimentSpec, out: Path | None, options: RunOptions, *, figures: bool, as_json: bool) -> None:
-    """Run an experiment with a progress bar, then print its tables or its JSON and draw its figures."""
+def execute(
+    experiment: ExperimentSpec,
+    out: Path | None,
+    options: RunOptions,
+    *,
+    figures: bool,
+    as_json: bool,
+    desk: Desk | None = None,
+) -> None:
+    """Run an experiment with a progress bar, then print its tables or its JSON and draw its figures.
+
+    Args:
+        experiment: What to run.
+        out: The run's folder; one named by the experiment if None.
+        options: How to carry it out.
+        figures: Whether figures are drawn.
+        as_json: Whether one JSON object is printed, and nothing else.
+        desk: Where people answer; at the terminal if None.
+    """
     path = out if out is not None else of_shard(default_folder(experiment), options)
     folder = RunFolder(path)
     if options.shard and figures:
         raise UserError("--figures is for whole runs: leave it out of a shard, and draw once they are joined")
-    with monitored(share(experiment.episode_count, options), experiment, options) as (step, monitor):
+    with monitored(share(experiment.episode_count, options), experiment, options, desk=desk) as (step, monitor):
         rows = runner.run(experiment, path, step, options, monitor)
     if options.shard:
         tell_shard(path, options.shard, as_json=as_json)

@@ -20,7 +20,7 @@ from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.spec import ExperimentSpec
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.results import EpisodeRow
-from teamworld.reasoning.human import HUMAN
+from teamworld.reasoning.human import HUMAN, Desk
 from teamworld.reasoning.llm import budget as budgets
 from teamworld.reasoning.llm.budget import Spent
 from teamworld.reasoning.llm.expense import CHARACTERS
@@ -97,7 +97,12 @@ def estimate_all(runs: Sequence[tuple[Path, ExperimentSpec]], options: RunOption
 
 @contextmanager
 def monitored(
-    total: int, experiment: ExperimentSpec, options: RunOptions, *, lines: Sequence[str] | None = None
+    total: int,
+    experiment: ExperimentSpec,
+    options: RunOptions,
+    *,
+    lines: Sequence[str] | None = None,
+    desk: Desk | None = None,
 ) -> Iterator[tuple[Callable[[EpisodeRow], None], RunMonitor]]:
     """Show a progress bar for so many episodes; give what is called with each, and the monitor of their reasoners.
 
@@ -106,8 +111,9 @@ def monitored(
         experiment: The first of what is run.
         options: How it is carried out.
         lines: What is said of the costs before anything is asked; None: an estimate of each new run.
+        desk: Where people answer; at the terminal if None.
     """
-    keyboard = next(filter(None, map(keyboard_for, experiment.reasoners)), None)
+    keyboard = None if desk is not None else next(filter(None, map(keyboard_for, experiment.reasoners)), None)
     # A bar that redraws itself would garble what a person reads and types.
     with progress_bar(hidden=keyboard is not None) as bar:
         task = bar.add_task("episodes", total=total)
@@ -134,5 +140,5 @@ def monitored(
             notice(line)
         yield (
             lambda row: describe(f"{row.method}, seed {row.seed}", advance=1),
-            RunMonitor(spent, notice, begins, keyboard),
+            RunMonitor(spent, notice, begins, keyboard, desk),
         )

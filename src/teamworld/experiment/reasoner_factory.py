@@ -22,7 +22,7 @@ from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.recorded_calls import CallStore, EpisodeCalls, ForkedCalls, RecordedCalls
 from teamworld.reasoning import registry
 from teamworld.reasoning.contract import Reasoner
-from teamworld.reasoning.human import HUMAN, ClosedTerminal, PersonReasoner, Terminal
+from teamworld.reasoning.human import HUMAN, ClosedDesk, Desk, PersonReasoner, Terminal, TerminalDesk
 from teamworld.reasoning.llm import budget as budgets
 from teamworld.reasoning.llm import keys, providers
 from teamworld.reasoning.llm.budget import Budget, BudgetLimit, Spent, spent_on
@@ -50,6 +50,13 @@ class RunMonitor(NamedTuple):
     """Called before the first call of a new run that asks language models; nothing is written yet."""
     terminal: Terminal | None = None
     """Where a person answers."""
+    desk: Desk | None = None
+    """Where people answer in place of the terminal."""
+
+    @property
+    def person_desk(self) -> Desk | None:
+        """Where a person is asked; None where none can be."""
+        return TerminalDesk(self.terminal) if self.desk is None and self.terminal is not None else self.desk
 
 
 def _nobody(*asked: object) -> NoReturn:
@@ -267,7 +274,7 @@ def recorded(experiment: ExperimentSpec, calls: CallStore, source: CallStore | N
         return _language_model(experiment, name, form, calls_of(cell, episode))
 
     return ReasonerFactory(
-        experiment, model, lambda cell, episode: PersonReasoner(ClosedTerminal(), calls_of(cell, episode))
+        experiment, model, lambda cell, episode: PersonReasoner(ClosedDesk(), calls_of(cell, episode))
     )
 
 
@@ -375,8 +382,10 @@ def prepare(experiment: ExperimentSpec, running: RunOptions, watch: RunMonitor) 
     """
     names = list(dict.fromkeys(name for text in experiment.reasoners for name in registry.list_models(text)))
     people = HUMAN in {share.name for text in experiment.reasoners for share in parse_routes(text)}
-    if people and watch.terminal is None:
-        raise UserError("a person answers at a terminal: use the command teamworld run, or another reasoner")
+    if people and watch.person_desk is None:
+        raise UserError(
+            "a person answers at a terminal or on a page: use the command teamworld run or play, or another reasoner"
+        )
     prices = Prices.load(running.prices)
     limits = [
         BudgetLimit() if text is None else budgets.parse_limit(text)
@@ -446,7 +455,9 @@ async def live(
         def model(name: str, cell: RunCell, episode: int) -> LanguageModel:
             return _language_model(experiment, name, forms[name], shared.client(name, cell, episode))
 
+        desk = watch.person_desk or ClosedDesk()
+
         def person(cell: RunCell, episode: int) -> PersonReasoner:
-            return PersonReasoner(watch.terminal or ClosedTerminal(), shared.calls_of(cell, episode))
+            return PersonReasoner(desk, shared.calls_of(cell, episode))
 
         yield ReasonerFactory(experiment, model, person, 1 if plan.people else running.jobs, forms)

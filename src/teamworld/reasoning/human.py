@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Annotated, Any, Protocol, get_origin
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from teamworld.errors import UserError
@@ -34,19 +34,33 @@ class Terminal(Protocol):
         """Return a line without its end; raises ``EOFError``."""
 
 
-class ClosedTerminal:
-    """A terminal at which nobody sits, for a replay: shows nothing and is at the end of its input."""
+class Desk(Protocol):
+    """Where a person is asked and answers: a terminal, a page."""
 
-    def turn(self) -> AbstractAsyncContextManager[object]:
-        """Return a lock that locks nothing."""
-        return nullcontext()
+    async def answer(self, question: Question[Any], prompt: Prompt, complaints: Sequence[str]) -> str:
+        """Return an answer that can be used, as JSON.
 
-    def show(self, text: str) -> None:
-        """Show nothing."""
+        Args:
+            question: What is asked.
+            prompt: The question in words.
+            complaints: What was wrong with earlier answers to it.
 
-    async def read(self, prompt: str) -> str:
-        """Raise ``EOFError``."""
-        raise EOFError
+        Raises:
+            UserError: Nobody answers any more.
+        """
+
+
+class ClosedDesk:
+    """A desk at which nobody sits, for a replay."""
+
+    async def answer(self, question: Question[Any], prompt: Prompt, complaints: Sequence[str]) -> str:
+        """Raise ``UserError``."""
+        raise nobody_answers(question.respondent)
+
+
+def nobody_answers(respondent: str) -> UserError:
+    """Return the error that ends a run whose person is gone."""
+    return UserError(f"nobody answers for {respondent} any more (end of input): the same command goes on from here")
 
 
 class PersonReasoner:
@@ -56,12 +70,12 @@ class PersonReasoner:
     takes effect: a run that is stopped goes on after the last answer, and replays without the person.
 
     Args:
-        terminal: Where to ask.
+        desk: Where to ask.
         calls: The answers of the episode that are on record.
     """
 
-    def __init__(self, terminal: Terminal, calls: Calls) -> None:
-        self._terminal = terminal
+    def __init__(self, desk: Desk, calls: Calls) -> None:
+        self._desk = desk
         self._calls = calls
         self.counts: Counter[tuple[str, str]] = Counter()
         """How often it was asked, by respondent and kind of question; reasoners that take turns share theirs."""
@@ -85,14 +99,25 @@ class PersonReasoner:
         record = self._calls.find(key, request)
         if record is None:
             begun = time.perf_counter()
-            text = await self._answer(question, prompt, [bad.complaint for bad in tries])
+            text = await self._desk.answer(question, prompt, [bad.complaint for bad in tries])
             completion = Completion(text=text, finish="stop", usage=Usage())
             record = CallRecord(request=request, completion=completion, seconds=time.perf_counter() - begun)
             self._calls.add(key, record)
         return Reply(_answer(question, record, key))
 
-    async def _answer(self, question: Question[Answer], prompt: Prompt, complaints: Sequence[str]) -> str:
-        """Return a usable answer as JSON."""
+
+class TerminalDesk:
+    """Asks at a terminal, one question at a time.
+
+    Args:
+        terminal: Where the person reads and types.
+    """
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+
+    async def answer(self, question: Question[Any], prompt: Prompt, complaints: Sequence[str]) -> str:
+        """Return a usable answer as JSON; raises ``UserError``."""
         async with self._terminal.turn():
             self._terminal.show(
                 f"\n======== {question.respondent} is asked: {question.kind} ========\n\n{prompt.user}\n"
@@ -102,10 +127,7 @@ class PersonReasoner:
             try:
                 return await form.fill(complaints)
             except EOFError:
-                raise UserError(
-                    f"nobody answers for {question.respondent} any more (end of input): the same command goes on "
-                    f"from here"
-                ) from None
+                raise nobody_answers(question.respondent) from None
 
 
 @dataclass(frozen=True)
@@ -123,36 +145,22 @@ class _Form:
             self._refuse(complaint)
         while True:
             values: dict[str, Any] = {}
-            for name, field in self._fields():
+            for name, field in fields_in_order(question):
                 values[name] = await self._value(name, field, values)
             try:
-                answer = question.answer.model_validate(values)
-            except ValidationError as error:
-                self._refuse(_first_problem(error))
-                continue
-            problem = question.check(answer)
-            if problem is None:
-                return answer.model_dump_json()
-            self._refuse(problem)
-
-    def _fields(self) -> list[tuple[str, FieldInfo]]:
-        """Return the fields in the order in which a person decides: a choice, what follows from it, words."""
-
-        def place(item: tuple[str, FieldInfo]) -> int:
-            return 1 + _is_list(item[1]) if self.question.offers(item[0], {}) else 3
-
-        fields = (item for item in self.question.answer.model_fields.items() if item[0] != "reasoning")
-        return sorted(fields, key=place)
+                return check_values(question, values).model_dump_json()
+            except ValueError as error:
+                self._refuse(str(error))
 
     async def _value(self, name: str, field: FieldInfo, values: dict[str, Any]) -> object:
         """Ask for one field until what is typed fits it."""
         offers = self.question.offers(name, values)
         for number, offer in enumerate(offers, start=1):
-            self.terminal.show(f"  {number:>3}  {_show(offer)}")
+            self.terminal.show(f"  {number:>3}  {show_offer(offer)}")
         fits: TypeAdapter[object] = TypeAdapter(Annotated[field.annotation, field])  # type: ignore[arg-type]
         while True:
             typed = await self.terminal.read(f"{_label(name, field, offers)}: ")
-            line = "".join(char if char.isprintable() else " " for char in typed).strip()  # no keys such as arrows
+            line = printable_line(typed)  # no keys such as arrows
             if line == "?":
                 self.terminal.show(f"\n{self.rules}\n")
                 continue
@@ -165,6 +173,37 @@ class _Form:
 
     def _refuse(self, complaint: str) -> None:
         self.terminal.show(f"This cannot be: {complaint}")
+
+
+def fields_in_order(question: Question[Any]) -> list[tuple[str, FieldInfo]]:
+    """Return the fields of an answer in the order in which a person decides: a choice, what follows from it, words."""
+
+    def place(item: tuple[str, FieldInfo]) -> int:
+        return 1 + is_list(item[1]) if question.offers(item[0], {}) else 3
+
+    fields = (item for item in question.answer.model_fields.items() if item[0] != "reasoning")
+    return sorted(fields, key=place)
+
+
+def check_values(question: Question[Any], values: Mapping[str, Any]) -> BaseModel:
+    """Return the answer that some values make.
+
+    Raises:
+        ValueError: It cannot be used, and why, in words.
+    """
+    try:
+        answer = question.answer.model_validate(values)
+    except ValidationError as error:
+        raise ValueError(_first_problem(error)) from None
+    problem = question.check(answer)
+    if problem is not None:
+        raise ValueError(problem)
+    return answer
+
+
+def printable_line(text: str) -> str:
+    """Return a text as one line of characters that can be printed, without space round it."""
+    return "".join(char if char.isprintable() else " " for char in text).strip()
 
 
 def _answer(question: Question[Answer], record: CallRecord, key: CallKey) -> Answer:
@@ -190,23 +229,25 @@ def _parse_line(line: str, field: FieldInfo, offers: Sequence[Any]) -> object:
             if not 1 <= int(line) <= len(offers):
                 raise ValueError(f"the options are 1 to {len(offers)}, not {line}")
             return offers[int(line) - 1]
-        if not _is_list(field):
+        if not is_list(field):
             for offer in offers:
-                if line and line == _show(offer):
+                if line and line == show_offer(offer):
                     return offer
             raise ValueError(f"expected a number from 1 to {len(offers)}, got '{line}'")
-    if _is_list(field):
+    if is_list(field):
         return tuple(part.strip() for part in line.split(";") if part.strip())
     if not line and not field.is_required():
         return field.get_default(call_default_factory=True)
     return line
 
 
-def _is_list(field: FieldInfo) -> bool:
+def is_list(field: FieldInfo) -> bool:
+    """Return whether a field holds several values."""
     return get_origin(field.annotation) in (tuple, list)
 
 
-def _show(offer: object) -> str:
+def show_offer(offer: object) -> str:
+    """Return an offer in words; the parts of a plan stand between semicolons."""
     if offer is None:
         return "none of these"
     return "; ".join(map(str, offer)) if isinstance(offer, tuple | list) else str(offer)
@@ -214,7 +255,7 @@ def _show(offer: object) -> str:
 
 def _label(name: str, field: FieldInfo, offers: Sequence[Any]) -> str:
     if offers:
-        return f"{name}, a number, or your own with ; between" if _is_list(field) else f"{name}, a number"
+        return f"{name}, a number, or your own with ; between" if is_list(field) else f"{name}, a number"
     return f"{name} ({field.description})" if field.description else name
 
 

@@ -46,6 +46,14 @@ def overview_page() -> str:
     return _render("overview", [static / "base.js", static / "overview.js"], labels=LABELS)
 
 
+def play_page() -> str:
+    """Return the HTML document on which a person plays an agent; it asks its own server and no one else."""
+    static = files("teamworld.viewer") / "static"
+    drawers = sorted((static / "worlds").iterdir(), key=lambda file: file.name)
+    parts = [static / name for name in ("base.js", "episode.js", "stage.js")]
+    return _render("play/page", [*parts, *drawers, static / "play" / "form.js", static / "play" / "play.js"])
+
+
 def _render(name: str, scripts: Sequence[Traversable], **values: str | Iterable[str]) -> str:
     static = files("teamworld.viewer") / "static"
     style = _text(static / "theme.css") + _text(static / f"{name}.css")

@@ -5,8 +5,9 @@ name, its value a module or a class. Without an entry point the world is named b
 ``MODULE:NAME``, see ``teamworld.plugins``. It offers ``make(level, seed, horizon, options)``, ``LEVELS`` (name -> one
 line, the smallest first), ``OPTIONS`` (a pydantic model), ``step_limit(level, options)``, ``DEFAULT_LEVEL`` and
 ``SUMMARY`` (one line). It may offer ``failures``, a ``contract.FailureFinder``, ``indistinguishable_pairs``, see
-``base.indistinguishable_pair``, ``step_bound(level, seed, options)``, see ``base.bounds``, and ``STYLE``, plain data
-for the replay's drawing: colours, shapes, words.
+``base.indistinguishable_pair``, ``step_bound(level, seed, options)``, see ``base.bounds``, ``STYLE``, plain data for
+the replay's drawing: colours, shapes, words, and ``known_picture``, a ``base.known_picture.DrawKnown``, for the page of
+a person in the team.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from teamworld.worlds.base.bounds import StepBound
     from teamworld.worlds.base.failure_spans import FailureFinder
+    from teamworld.worlds.base.known_picture import DrawKnown
     from teamworld.worlds.contract import World
 
 #: The worlds that ship with the package: name -> module.
@@ -190,6 +192,11 @@ def finder(world: str) -> FailureFinder | None:
 def style(world: str) -> Mapping[str, Any]:
     """Return what the replay's drawing of a world reads; nothing if the world offers none, or is not there."""
     return cast("Mapping[str, Any]", getattr(module(world), "STYLE", {})) if is_there(world) else {}
+
+
+def known_picture(world: str) -> DrawKnown | None:
+    """Return what draws what one agent of a world knows; None if the world offers nothing, or is not there."""
+    return cast("DrawKnown | None", getattr(module(world), "known_picture", None)) if is_there(world) else None
 
 
 def talk_price(world: str) -> Mapping[str, Any]:

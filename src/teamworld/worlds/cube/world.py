@@ -28,6 +28,7 @@ from teamworld.worlds.cube.actions import Controller, Timeouts, block_of, check_
 from teamworld.worlds.cube.beliefs import CubeBeliefs, TeamKnowledge, TeamMemory, split_facts
 from teamworld.worlds.cube.domain import CubeDomain, make_goals
 from teamworld.worlds.cube.failures import failures
+from teamworld.worlds.cube.known_picture import known_picture as known_picture
 from teamworld.worlds.cube.levels import LEVELS, layout_for, neighbouring_layouts
 from teamworld.worlds.cube.skills import SKILLS, STAY, CubeSkill
 from teamworld.worlds.cube.state import EpisodeRules, ForceScope, Layout, make_state
@@ -74,6 +75,7 @@ __all__ = [
     "CubeWorld",
     "failures",
     "indistinguishable_pairs",
+    "known_picture",
     "make",
     "step_bound",
     "step_limit",

@@ -25,6 +25,7 @@ from teamworld.worlds.household.homes.floor_plan import NUMBERS
 from teamworld.worlds.household.homes.home import Episode, NodeId, Point
 from teamworld.worlds.household.homes.official_episodes import fingerprint
 from teamworld.worlds.household.homes.placement import Rule
+from teamworld.worlds.household.known_picture import known_picture as known_picture
 from teamworld.worlds.household.levels import LEVELS as LEVELS
 from teamworld.worlds.household.levels import ROOMS, HomeOptions, episode
 from teamworld.worlds.household.observe import TEAM, Names, SightMemory, facts_of, truth

@@ -29,6 +29,7 @@ from teamworld.worlds.contract import WAIT, Goal, GoalEvent, HeadlineMeasure, Ou
 from teamworld.worlds.transport import drawing_data, navigation, physics, sight
 from teamworld.worlds.transport import state as arrays
 from teamworld.worlds.transport.domain import TransportDomain
+from teamworld.worlds.transport.known_picture import known_picture as known_picture
 from teamworld.worlds.transport.levels import DEFAULT_LEVEL as DEFAULT_LEVEL
 from teamworld.worlds.transport.levels import LEVELS as LEVELS
 from teamworld.worlds.transport.levels import LevelOptions, instance

@@ -33,6 +33,7 @@ from teamworld.worlds.wildfire.goals import (
 from teamworld.worlds.wildfire.headline import headline_of, idle_scores, scores_of
 from teamworld.worlds.wildfire.kernels import agents
 from teamworld.worlds.wildfire.knowledge import Fires, Knowledge, living_agents, true_state
+from teamworld.worlds.wildfire.known_picture import known_picture as known_picture
 from teamworld.worlds.wildfire.levels import LEVELS as _LEVELS
 from teamworld.worlds.wildfire.levels import describe_level, instance_for, level_for, with_firefighters
 from teamworld.worlds.wildfire.observe import begin_sightings

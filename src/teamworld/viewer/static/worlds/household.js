@@ -248,7 +248,7 @@
 
   function pointer(pen, [x, y], radius, ahead, fill) {
     pen.beginPath();
-    for (const [far, side] of [[1.65, 0], [0.95, 0.85], [0.95, -0.85]])
+    if (ahead !== null) for (const [far, side] of [[1.65, 0], [0.95, 0.85], [0.95, -0.85]])
       pen.lineTo(x + far * radius * Math.sin(ahead + side), y - far * radius * Math.cos(ahead + side));
     pen.closePath();
     pen.moveTo(x + radius, y);
@@ -296,7 +296,8 @@
       if (frame.unmet.has(place)) return;
       const { aim } = moment.team[place];
       const colour = aim ? episode.colour(aim) : "#ffffff";
-      const ahead = (frame.agents[place][2] * Math.PI) / 180;
+      const heading = frame.agents[place][2];
+      const ahead = heading === null ? null : (heading * Math.PI) / 180;
       trail(pen, plan, place, moment, episode, aim ? colour : style.soft);
       pointer(pen, spot, radius + (place === chosen ? 3.2 : 1.6) * plan.unit, ahead, style.ink);
       pointer(pen, spot, radius, ahead, colour);

@@ -180,7 +180,7 @@
       cone(pen, plan, episode, at, ahead, colour);
       trail(pen, plan, place, moment, episode, colour);
       pen.beginPath();
-      for (const [far, side] of [[1.7, 0], [0.95, 0.85], [0.95, -0.85]])
+      if (heading !== null) for (const [far, side] of [[1.7, 0], [0.95, 0.85], [0.95, -0.85]])
         pen.lineTo(at[0] + far * radius * Math.sin(ahead + side), at[1] - far * radius * Math.cos(ahead + side));
       pen.closePath();
       pen.fillStyle = style.ink;

@@ -24,6 +24,7 @@
 
   /** The codes that are shown, and which of them were seen (null: all). */
   function shown(moment, episode) {
+    if (episode.static.is_known) return { cells: tw.fire.codes(moment.frame, episode), seen: null };
     const seen = tw.fire.memory(episode, whose(moment.layer ?? TRUTH), moment.t);
     return (moment.layer ?? TRUTH) === TRUTH ? { cells: tw.fire.codes(moment.frame, episode), seen } : { cells: seen, seen: null };
   }

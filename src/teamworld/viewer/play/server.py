@@ -1,0 +1,133 @@
+"""The server of the pages on which people play: one for each agent, at an address of its own.
+
+As every ``LocalServer`` it is reached from this machine alone, by who knows an address. Who knows that of an agent gets
+what this agent may know, and nothing of another's. Answers are taken from the page itself only: a request of another
+page, or in another form than JSON, is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
+
+import msgspec
+
+from teamworld.viewer.html_export import play_page
+from teamworld.viewer.local_server import HTML, JSON, LocalServer, PageHandler, Refused, read_number
+from teamworld.viewer.play.desk import NEWS_SECONDS, Gone, PlayDesk, Seat
+
+_LARGEST: Final = 64 * 1024  # bytes of an answer
+
+
+class PlayServer(LocalServer):
+    """The pages of a desk; ``serve_forever`` answers until ``shutdown``.
+
+    Args:
+        desk: Where people sit.
+        port: 0 for any that is free.
+
+    Raises:
+        UserError: The port is taken.
+    """
+
+    def __init__(self, desk: PlayDesk, port: int = 0) -> None:
+        self.desk = desk
+        self._told: set[str] = set()
+        super().__init__(_Handler, port)
+
+    def address_of(self, agent: str) -> str:
+        """Return what the person who plays an agent opens in a browser."""
+        return self.address_at(self.desk.seats[agent].token)
+
+    def answer(self, target: str) -> tuple[str, bytes]:
+        """Return the type and the body of what stands at an address; raises ``Refused``."""
+        seat, page, asked = self._seat(target)
+        match page:
+            case "":
+                return HTML, play_page().encode()
+            case "state":
+                state = seat.state(read_number(asked, "version"), NEWS_SECONDS)
+                if state.phase == "over":
+                    self._told.add(seat.agent)
+                return JSON, msgspec.json.encode(state)
+        raise Refused(HTTPStatus.NOT_FOUND, "not found")
+
+    def take(self, target: str, body: bytes) -> bytes:
+        """Return the answer to what a page sends; raises ``Refused``."""
+        seat, page, _ = self._seat(target)
+        number, values = _read(body)
+        try:
+            match page:
+                case "answer":
+                    return msgspec.json.encode({"complaint": seat.submit(number, values)})
+                case "form":
+                    return msgspec.json.encode({"form": seat.form(number, values)})
+        except Gone as gone:
+            raise Refused(HTTPStatus.CONFLICT, str(gone)) from None
+        raise Refused(HTTPStatus.NOT_FOUND, "not found")
+
+    def wait_for_pages(self, seconds: float) -> None:
+        """Return once every page was told that the run is over, or after some seconds: one may be closed."""
+        end = time.monotonic() + seconds
+        while self._told != set(self.desk.seats) and time.monotonic() < end:
+            time.sleep(0.05)
+
+    def _seat(self, target: str) -> tuple[Seat, str, Mapping[str, str]]:
+        address = urlsplit(target)
+        token, _, page = address.path.removeprefix("/").partition("/")
+        matching = [
+            seat for seat in self.desk.seats.values() if secrets.compare_digest(token.encode(), seat.token.encode())
+        ]
+        if not matching:
+            raise Refused(HTTPStatus.NOT_FOUND, "not found")
+        asked = {name: values[-1] for name, values in parse_qs(address.query, max_num_fields=10).items()}
+        return matching[0], page, asked
+
+
+def _read(body: bytes) -> tuple[int, dict[str, Any]]:
+    """Return the number of a question and the values of its fields."""
+    try:
+        sent = json.loads(body)
+    except (ValueError, RecursionError):
+        raise Refused(HTTPStatus.BAD_REQUEST, "expected JSON") from None
+    number, values = (sent.get("question"), sent.get("values")) if isinstance(sent, dict) else (None, None)
+    if not (isinstance(number, int) and isinstance(values, dict)):
+        raise Refused(HTTPStatus.BAD_REQUEST, "expected a question's number and the values of its fields")
+    return number, values
+
+
+class _Handler(PageHandler):
+    """Answers one request, and takes answers."""
+
+    server: PlayServer
+
+    def do_POST(self) -> None:  # noqa: N802  (the base class calls it so)
+        """Take what the page itself sends."""
+        try:
+            body = self._body()
+            self.check_sender()
+            if self.headers.get("Origin") is None:
+                raise Refused(HTTPStatus.FORBIDDEN, "only the page itself may answer")
+            if self.headers.get_content_type() != "application/json":
+                raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "expected JSON")
+            answer = self.server.take(self.path, body)
+        except Refused as refused:
+            self.send_refused(refused)
+        else:
+            self.send_page(HTTPStatus.OK, JSON, answer)
+
+    def _body(self) -> bytes:
+        """Read what was sent, also where it is then refused: to close before takes the answer along."""
+        self.close_connection = True
+        size = self.headers.get("Content-Length", "")
+        if not (size.isascii() and size.isdecimal() and len(size) < 10):
+            raise Refused(HTTPStatus.LENGTH_REQUIRED, "expected a length")
+        body = self.rfile.read(min(int(size), 16 * _LARGEST))
+        if int(size) > _LARGEST:
+            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"expected at most {_LARGEST} bytes, got {size}")
+        return body

@@ -100,9 +100,9 @@ def test_waiting_is_an_option_where_it_is_one() -> None:
     reply, terminal = answer(question("drwell.commit"), "3")
     assert reply.goal is None
     assert "3  none of these" in terminal.text
-    proposal, terminal = answer(question("drwell.propose"), "3", "1", "")
-    assert proposal.goal == "block_0"
-    assert "the options are 1 to 2, not 3" in terminal.text
+    proposal, terminal = answer(question("drwell.propose"), "4", "3", "Nobody needs me.")
+    assert (proposal.goal, proposal.reason) == (None, "Nobody needs me.")
+    assert "the options are 1 to 3, not 4" in terminal.text
 
 
 @pytest.mark.parametrize("typed", ["", "0", "4", "-1", "1.0", "block_9", "block", "²", "None", "1 2"])

@@ -188,7 +188,8 @@ def _field(
 
 def _resolve(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Mapping[str, Any]:
     reference = schema.get("$ref", "").rpartition("/")[2]
-    return definitions.get(reference, schema)
+    meant: Mapping[str, Any] = definitions.get(reference, schema)
+    return meant
 
 
 def _kind(

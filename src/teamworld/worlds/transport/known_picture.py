@@ -26,11 +26,12 @@ def known_picture(view: View, team: Sequence[AgentId]) -> KnownPicture:
     carried = (held for hands in known.hands.values() for held in hands)
     things = sorted({*known.room, *known.inside, *carried} - {BED}, key=attrgetter("id", "kind"))
     numbers = {thing: number for number, thing in enumerate(things)}
-    rooms = [{"id": room.id, "name": room.kind.title(), "box": _extent(room, known)} for room in known.rooms]
+    extents = {room: _extent(room, known) for room in known.rooms}
+    rooms = [{"id": room.id, "name": room.kind.title(), "box": box} for room, box in extents.items()]
     static = {
         "v": VERSION,
         "rooms": rooms,
-        "walls": _outline([room["box"] for room in rooms]),
+        "walls": _outline([*extents.values()]),
         "furniture": [],
         "items": [
             {"id": thing.id, "name": thing.kind, "kind": "target" if thing.kind in wanted else "container"}

@@ -12,6 +12,7 @@ import pytest
 from teamworld.experiment.runner import run
 from teamworld.experiment.spec import build
 from teamworld.viewer.server import ViewServer
+from tests.viewer.conftest import wait
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Request
@@ -59,7 +60,7 @@ def page(browser: Page, server: ViewServer) -> Iterator[Page]:
 
 
 def rows(page: Page) -> list[str]:
-    return page.locator("#episodes tbody tr:not(.hits)").all_inner_texts()
+    return [text.strip() for text in page.locator("#episodes tbody tr:not(.hits)").all_inner_texts()]
 
 
 def test_filters_sorting_and_the_address(page: Page, server: ViewServer) -> None:
@@ -120,6 +121,26 @@ def _inside(page: Page, x: float, y: float) -> tuple[float, float]:
     box = page.locator("#plot").bounding_box()
     assert box is not None
     return box["x"] + x, box["y"] + y
+
+
+def test_two_ticked_episodes_open_side_by_side(page: Page) -> None:
+    boxes = page.locator("#episodes tbody input")
+    assert boxes.count() == 8
+    boxes.nth(0).focus()
+    page.keyboard.press("Space")
+    assert "random, seed 3, episode 1; tick another" in page.inner_text("#ticked")
+    boxes.nth(2).check()
+    assert "are not of one level and seed" in page.inner_text("#ticked"), "the other is of seed 4"
+    assert not page.is_visible("#beside")
+    boxes.nth(4).check()
+    boxes.nth(0).check()
+    assert boxes.evaluate_all("(all) => all.map((box) => box.checked)") == [True] + [False] * 3 + [True] + [False] * 3
+    page.click("#beside")
+    page.wait_for_selector("#rows")
+    wait(page, "teamworld.pair")
+    assert page.locator("h2").all_inner_texts() == ["drwell, seed 3, episode 1", "random, seed 3, episode 1"]
+    page.go_back()
+    page.wait_for_selector("#episodes tbody tr")
 
 
 def test_tables_are_those_of_the_report(page: Page) -> None:

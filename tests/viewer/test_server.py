@@ -111,6 +111,17 @@ def test_the_replay_is_that_of_the_episode(server: ViewServer) -> None:
     assert "<title>cube n2: drwell, seed 4, episode 1</title>" in body
 
 
+def test_two_episodes_of_one_seed_stand_side_by_side(server: ViewServer, folder: Path) -> None:
+    pair = "pair?run=.&method=drwell&seed=4&episode=1&run2=.&method2=random&seed2=4&episode2=2"
+    status, headers, body = fetch(server, pair)
+    assert (status, headers["Content-Type"]) == (200, "text/html; charset=utf-8")
+    assert "<title>cube n2: drwell, seed 4, episode 1; random, seed 4, episode 2</title>" in body
+    assert "://" not in body
+    with ViewServer(folder, against=folder) as beside:
+        text = beside.answer(f"/{beside.token}/{pair.replace('run2=.', 'run2=/against')}")[1].decode()
+    assert text == body
+
+
 def test_what_was_said_is_found_bit_by_bit(server: ViewServer, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = data(server, "search", words="BLOCK", begin=0)
     assert whole["next"] == 8
@@ -158,6 +169,9 @@ def test_failures_are_found_by_their_label(server: ViewServer) -> None:
         ("replay?run=.&method=..%2F..%2Fetc&seed=3&episode=1", 422, "no method"),
         ("replay?run=.&method=drwell&seed=3&episode=9", 422, "it has 1 to 2"),
         ("replay?run=.&method=drwell&seed=-1&episode=1", 400, "a number as seed"),
+        ("pair?run=.&method=drwell&seed=4&episode=1&method2=drwell&seed2=3&episode2=1", 422, "the seed is 4, and 3"),
+        ("pair?run=.&method=drwell&seed=4&episode=1&method2=drwell&seed2=x&episode2=1", 400, "a number as seed2"),
+        ("pair?run=.&method=drwell&seed=4&episode=1&run2=/against", 422, "no run of that name"),
         ("search?words=a&begin=" + "9" * 30, 400, "a number as begin"),
         ("search?words=" + "a" * 3000, 414, "2000 characters"),
         ("episodes?" + "&".join(f"a{n}=1" for n in range(20)), 422, ""),

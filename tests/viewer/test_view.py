@@ -63,6 +63,19 @@ def test_it_draws_moments_and_says_of_which_episode(
     assert ">step 6<" not in shown
 
 
+def test_two_episodes_side_by_side(played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "pair.html"
+    code, out, err = call(capsys, played, "--export", target, "--seed", 4, "--episode", 1, "--against", "greedy")
+    assert (code, err) == (0, "")
+    assert "random, seed 4, episode 1, beside greedy" in out
+    assert "random, seed 4, episode 1; greedy, seed 4, episode 1</title>" in target.read_text("utf-8")
+    other = tmp_path / "other"
+    play(build({"world": "cube", "methods": ["do_nothing"], "episodes": 2, "seeds": [3], "max_steps": 4}), other)
+    code, out, err = call(capsys, played, "--export", target, "--against", other)
+    assert (code, err) == (0, "")
+    assert f"random, seed 3, episode 2, beside do_nothing of {other}" in out
+
+
 @pytest.fixture
 def begun(played: Path, tmp_path: Path) -> Path:
     """Return a folder with a run that has no finished episode, and a folder that is named as a page would be."""
@@ -92,8 +105,11 @@ def begun(played: Path, tmp_path: Path) -> Path:
         ("PLAYED", "moments.png", ["--steps", "0,1,2,3,4,5,6"], ["1 to 6 steps"]),
         ("PLAYED", None, ["--steps", "1"], ["--steps is for a figure"]),
         ("PLAYED", None, ["--episode", "1"], ["--episode is for a file"]),
+        ("PLAYED", "replay.html", ["--against", "gredy"], ["did you mean 'greedy'", "the folder of another run"]),
+        ("PLAYED", None, ["--against", "gredy", "--no-browser"], ["did you mean 'greedy'"]),
+        ("PLAYED", "moments.png", ["--against", "greedy"], ["are for a page"]),
         ("PLAYED", None, ["--no-prompts"], ["--no-prompts is for a file"]),
-        ("PLAYED", "moments.png", ["--no-prompts"], ["a figure holds no prompts"]),
+        ("PLAYED", "moments.png", ["--no-prompts"], ["are for a page"]),
         ("PLAYED", None, ["--port", "99999", "--no-browser"], ["choose another --port"]),
         ("PLAYED", "replay.html", ["--port", "8000"], ["leave out --export"]),
         ("", "replay.html", [], ["holds several runs"]),

@@ -6,14 +6,13 @@ Each imports what it needs when it is used: help is shown without it.
 from __future__ import annotations
 
 import json as json_text
-import re
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from teamworld.cli.options import Flag, Int, Names, split_names
+from teamworld.cli.options import Flag, Int, Names
 from teamworld.errors import UserError, printable
 
 if TYPE_CHECKING:
@@ -360,6 +359,7 @@ def view(
     seed: Int = None,
     episode: Int = None,
     steps: Names = None,
+    against: str | None = None,
     no_prompts: Flag = False,
     port: Int = None,
     no_browser: Flag = False,
@@ -384,6 +384,9 @@ def view(
         The episode. [default: the last that is finished]
     steps:
         With a figure: the moments, such as 0,10,20. [default: the first, the middle and the last]
+    against:
+        Show a second episode of the same seed beside it, locked in time, with what differs: a method of the run, or
+        the folder of another run, such as a fork.
     no_prompts:
         With a page as a file: leave out what language models were sent and their answers word for word.
     port:
@@ -391,84 +394,17 @@ def view(
     no_browser:
         Only print the address of the page.
     """
+    from teamworld.cli import view_output
+
     if export is None:
         if steps is not None:
             raise UserError("--steps is for a figure: add --export moments.png")
-        if episode is not None:
+        if episode is not None and against is None:
             raise UserError("--episode is for a file: add --export replay.html")
         if no_prompts:
             raise UserError("--no-prompts is for a file: add --export replay.html")
-        return _serve(folder, port or 0, {"method": method, "seed": seed}, opens=not no_browser)
+        chosen = {"method": method, "seed": seed, "episode": episode}
+        return view_output.serve(folder, port or 0, chosen, against, opens=not no_browser)
     if port is not None or no_browser:
         raise UserError("--port and --no-browser are for the page on this machine: leave out --export")
-    return _export(folder, export, method, seed, episode, steps, prompts=not no_prompts)
-
-
-def _serve(folder: Path, port: int, chosen: dict[str, Any], *, opens: bool) -> int:
-    """Answer for the page of a folder until ctrl-C."""
-    import webbrowser
-    from urllib.parse import urlencode
-
-    from teamworld.viewer.server import ViewServer
-
-    with ViewServer(folder, port) as server:
-        wanted = urlencode({name: value for name, value in chosen.items() if value is not None})
-        address = f"{server.address}{'#' if wanted else ''}{wanted}"
-        print(printable(f"{folder}: {address}"))
-        print("For this machine only; ctrl-C ends it.", flush=True)
-        if opens:
-            webbrowser.open(address)
-        try:
-            server.serve_forever()
-        except KeyboardInterrupt:
-            print()
-    return 0
-
-
-def _export(
-    folder: Path,
-    export: Path,
-    method: str | None,
-    seed: int | None,
-    episode: int | None,
-    steps: list[str] | None,
-    *,
-    prompts: bool,
-) -> int:
-    """Write an episode as a page or as a figure."""
-    ending = export.suffix.lower()
-    if ending not in (".html", ".htm", ".png"):
-        raise UserError(
-            f"--export takes the name of a web page, such as replay.html, or of a figure, moments.png; got {export}"
-        )
-    if not export.parent.is_dir():
-        raise UserError(f"{export.parent} is no folder: make it, or choose another place for {export.name}")
-    if export.is_dir():
-        raise UserError(f"{export} is a folder: expected the name of a file, such as {export / 'replay.html'}")
-    from teamworld.viewer import replay_page
-
-    if ending == ".png" and not prompts:
-        raise UserError("--no-prompts is for a page, such as --export replay.html: a figure holds no prompts")
-    if ending == ".png":
-        chosen = replay_page.draw_moments(folder, export, _read_steps(steps), method, seed, episode)
-    elif steps is not None:
-        raise UserError("--steps is for a figure, such as --export moments.png: a page has all steps")
-    else:
-        made = replay_page.view(folder, method, seed, episode, prompts=prompts)
-        made.save(export)
-        chosen = made.episode
-    size = f"{export.stat().st_size / 1000:.0f} kB"
-    print(
-        printable(
-            f"written: {export} ({chosen.cell.method}, seed {chosen.cell.seed}, episode {chosen.episode}; {size})"
-        )
-    )
-    return 0
-
-
-def _read_steps(steps: list[str] | None) -> list[int] | None:
-    """Return numbers of steps that were given one by one or with commas."""
-    names = None if steps is None else split_names(steps)
-    if names is not None and not all(re.fullmatch("[0-9]{1,9}", name, re.ASCII) for name in names):
-        raise UserError(f"--steps takes numbers of steps, such as 0,10,20; got {', '.join(names)}")
-    return None if names is None else [int(name) for name in names]
+    return view_output.export(folder, export, method, seed, episode, steps, against, prompts=not no_prompts)

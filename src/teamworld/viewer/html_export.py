@@ -14,10 +14,21 @@ import msgspec
 from msgspec.structs import replace
 
 from teamworld.metrics.failures import LABELS
-from teamworld.viewer.replay_types import Replay
+from teamworld.viewer.replay_types import Differences, Replay
 
 #: In the order in which they are run; the world's drawer comes before the last.
-_SCRIPTS = ("base.js", "episode.js", "stage.js", "curves.js", "words.js", "lanes.js", "questions.js", "panels.js")
+_SCRIPTS = (
+    "base.js",
+    "pack.js",
+    "episode.js",
+    "stage.js",
+    "curves.js",
+    "words.js",
+    "lanes.js",
+    "questions.js",
+    "knowledge.js",
+    "panels.js",
+)
 _LAST = "player.js"
 #: What could end a script element or a line of one, and its form in a JSON string.
 _ESCAPES = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
@@ -36,8 +47,8 @@ def page(replay: Replay) -> str:
     parts += [file for file in drawers if file.name.split(".")[0] == drawer]  # WORLD.js, and WORLD.PART.js
     parts.append(static / _LAST)
     title = f"{replay.world} {replay.level}: {replay.method}, seed {replay.seed}, episode {replay.episode}"
-    plain = replace(replay, questions=[], lines=[])
-    return _render("page", parts, title=title, data=embedded(plain), questions=packed(replay))
+    plain = replace(replay, questions=[], lines=[], knowledge=None)
+    return _render("page", parts, title=title, data=embedded(plain), packed=packed(replay))
 
 
 def overview_page() -> str:
@@ -54,16 +65,49 @@ def play_page() -> str:
     return _render("play/page", [*parts, *drawers, static / "play" / "form.js", static / "play" / "play.js"])
 
 
-def _render(name: str, scripts: Sequence[Traversable], **values: str | Iterable[str]) -> str:
+def pair_page(first: Replay, second: Replay, differences: Differences) -> str:
+    """Return a whole HTML document that shows two episodes side by side, each as its own page shows it.
+
+    The two pages are frames of it, made from texts that it holds: they share its policy, which allows their scripts
+    and styles beside its own, and nothing else.
+    """
+    static = files("teamworld.viewer") / "static"
+    pages = page(first), page(second)
+    names = [f"{replay.method}, seed {replay.seed}, episode {replay.episode}" for replay in (first, second)]
+    data = {"pages": pages, "names": names, "differences": differences}
+    return _render(
+        "pair",
+        [static / "base.js", static / "pack.js", static / "pair.js"],
+        allowed=pages,
+        title=f"{first.world} {first.level}: {names[0]}; {names[1]}",
+        heading=f"{first.world} · {first.level}",
+        data=_pack(data),
+    )
+
+
+def _render(
+    name: str, scripts: Sequence[Traversable], *, allowed: Iterable[str] = (), **values: str | Iterable[str]
+) -> str:
+    """Return a page from its template.
+
+    Args:
+        name: Of the template and of the style.
+        scripts: Of the page, in their order.
+        allowed: Pages whose scripts and styles may run in frames of this one.
+        values: For the template.
+    """
     static = files("teamworld.viewer") / "static"
     style = _text(static / "theme.css") + _text(static / f"{name}.css")
     texts = [_text(script) for script in scripts]
+    more = [
+        dict.fromkeys(source for text in allowed for source in _sources(text, kind)) for kind in ("script", "style")
+    ]
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
     return environment.from_string(_text(static / f"{name}.html")).render(
         style=style,
-        style_hash=_hash(style),
+        style_hashes=" ".join(dict.fromkeys([f"'{_hash(style)}'", *more[1]])),
         scripts=texts,
-        script_hashes=" ".join(f"'{_hash(text)}'" for text in texts),
+        script_hashes=" ".join(dict.fromkeys([*(f"'{_hash(text)}'" for text in texts), *more[0]])),
         **values,
     )
 
@@ -74,11 +118,20 @@ def embedded(replay: Replay) -> str:
 
 
 def packed(replay: Replay) -> str:
-    """Return the questions and their lines as JSON, deflated, in base64; nothing where there are none."""
-    if not replay.questions:
+    """Return questions, their lines and knowledge as JSON, deflated, in base64; nothing where there is none."""
+    if not replay.questions and replay.knowledge is None:
         return ""
-    data = msgspec.json.encode({"questions": replay.questions, "lines": replay.lines})
-    return base64.b64encode(zlib.compress(data, 9)).decode()
+    return _pack({"questions": replay.questions, "lines": replay.lines, "knowledge": replay.knowledge})
+
+
+def _pack(data: object) -> str:
+    return base64.b64encode(zlib.compress(msgspec.json.encode(data), 9)).decode()
+
+
+def _sources(text: str, kind: str) -> list[str]:
+    """Return what the policy of a page allows as its scripts or styles."""
+    policy = text.partition(f"{kind}-src ")[2].partition(";")[0]
+    return policy.split()
 
 
 def _text(file: Traversable) -> str:

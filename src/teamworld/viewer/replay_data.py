@@ -31,6 +31,7 @@ from teamworld.record import (
     Release,
     StepDone,
 )
+from teamworld.viewer.knowledge import list_knowledge
 from teamworld.viewer.questions import EpisodeCalls, list_questions
 from teamworld.viewer.replay_types import (
     FORMAT,
@@ -76,7 +77,8 @@ def build(
     for event in events:
         reader.take(event)
     questions, lines = list_questions(events, calls or {}, prompts=prompts)
-    return replace(reader.replay(events, failures), questions=questions, lines=lines, prompts=prompts)
+    made = reader.replay(events, failures)
+    return replace(made, questions=questions, lines=lines, prompts=prompts, knowledge=list_knowledge(events))
 
 
 class _Reader:

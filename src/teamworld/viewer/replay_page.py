@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import NamedTuple
 
 from teamworld.experiment.store.remote import local_folder
 from teamworld.experiment.store.selection import SelectedEpisode, select_episode
@@ -13,9 +14,11 @@ from teamworld.metrics.failures import tags
 from teamworld.plain_files import write_file
 from teamworld.record import read_log
 from teamworld.report import moments
-from teamworld.viewer.html_export import page
+from teamworld.viewer.differences import find_differences
+from teamworld.viewer.html_export import page, pair_page
 from teamworld.viewer.questions import read_calls
 from teamworld.viewer.replay_data import build
+from teamworld.viewer.replay_types import Replay
 from teamworld.worlds.registry import finder
 
 
@@ -66,11 +69,58 @@ def view(
     Raises:
         UserError: The folder holds no such episode, or its log is damaged or altered.
     """
-    chosen = select_episode(local_folder(folder), method, seed, episode)
+    chosen, replay = _load(EpisodeName(Path(folder), method, seed, episode), prompts=prompts)
+    return ReplayPage(page(replay), chosen, height)
+
+
+class EpisodeName(NamedTuple):
+    """A finished episode of a run, by the names that a user gives; see ``select_episode`` for those left out."""
+
+    folder: Path
+    method: str | None = None
+    seed: int | None = None
+    episode: int | None = None
+
+
+class PairPage(NamedTuple):
+    """A page that plays two episodes of one instance, locked in time."""
+
+    html: str
+    """The whole document."""
+    episodes: tuple[SelectedEpisode, SelectedEpisode]
+
+    def save(self, path: Path | str) -> None:
+        """Write it to a file; raises ``OSError``."""
+        write_file(Path(path), self.html.encode())
+
+
+def view_pair(first: EpisodeName, second: EpisodeName, *, prompts: bool = True) -> PairPage:
+    """Return the page that plays two episodes of one instance side by side, with what differs.
+
+    Args:
+        first: An episode.
+        second: Another one of the same world, level and seed; by default with the seed and number of the first.
+        prompts: Whether the page holds what language models were sent, and their answers as they came.
+
+    Raises:
+        UserError: One of them does not exist or is damaged, or they are not of one instance.
+    """
+    chosen, replay = _load(first, prompts=prompts)
+    other = second._replace(
+        seed=chosen.cell.seed if second.seed is None else second.seed,
+        episode=chosen.episode if second.episode is None else second.episode,
+    )
+    beside, other_replay = _load(other, prompts=prompts)
+    differences = find_differences(replay, other_replay)
+    return PairPage(pair_page(replay, other_replay, differences), (chosen, beside))
+
+
+def _load(name: EpisodeName, *, prompts: bool) -> tuple[SelectedEpisode, Replay]:
+    """Return a finished episode of a run, and its data."""
+    chosen = select_episode(local_folder(name.folder), *name[1:])
     log = list(read_log(chosen.log, expected=chosen.digest))
     calls = read_calls(chosen.folder, chosen.cell, chosen.episode)
-    built = build(log, tags(log, finder(chosen.experiment.world)), calls, prompts=prompts)
-    return ReplayPage(page(built), chosen, height)
+    return chosen, build(log, tags(log, finder(chosen.experiment.world)), calls, prompts=prompts)
 
 
 def draw_moments(

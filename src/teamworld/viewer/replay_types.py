@@ -256,6 +256,51 @@ class QuestionRow(_Row, kw_only=True):
     """Why it was not put; empty of all that were."""
 
 
+class FactChange(_Row, kw_only=True):
+    """Facts that became true, or that an agent came to perceive, in a frame, and those of which that is over."""
+
+    frame: int
+    agent: str = ""
+    """Empty of what is true."""
+    on: list[int] = []
+    """Places in ``KnowledgeLog.facts``."""
+    off: list[int] = []
+
+
+class HeldFact(_Row, kw_only=True):
+    """A fact that somebody believes."""
+
+    fact: int
+    chance: float = 1.0
+    since: int = 0
+    """Tick at which the belief was formed."""
+    source: str = "own"
+
+
+class BeliefChange(_Row, kw_only=True):
+    """Beliefs that an agent took up or changed in a frame, and those that it dropped."""
+
+    frame: int
+    agent: str
+    about: str | None = None
+    """None for beliefs about the world; an agent, for what this one is believed to know."""
+    held: list[HeldFact] = []
+    dropped: list[int] = []
+
+
+class KnowledgeLog(_Row, kw_only=True):
+    """What is true, perceived and believed, as changes by frame."""
+
+    facts: list[str]
+    """In written form."""
+    about: list[int]
+    """By fact: facts with the same number are of one thing and one predicate, which has one value at a time, so that a
+    later one replaces an earlier one; -1 of predicates that had several values at a time in this episode."""
+    truth: list[FactChange]
+    seen: list[FactChange]
+    believed: list[BeliefChange]
+
+
 class Replay(_Row, kw_only=True):
     """An episode."""
 
@@ -298,3 +343,27 @@ class Replay(_Row, kw_only=True):
     """Of prompts and of answers as they came."""
     prompts: bool = True
     """Whether these are kept, where there are any."""
+    knowledge: KnowledgeLog | None = None
+    """None unless the log was recorded at the level ``beliefs``."""
+
+
+class Difference(_Row, kw_only=True):
+    """What an agent did otherwise in one of two episodes in a step."""
+
+    step: int
+    agent: str
+    kind: Literal["commitment", "plan", "message"]
+    first: list[str] = []
+    """In words, in its order; empty where it did nothing of the kind."""
+    second: list[str] = []
+
+
+class Differences(_Row, kw_only=True):
+    """How two episodes of one instance differ."""
+
+    first: int | None = None
+    """The first step in which anything does; None if nothing does."""
+    actions: list[int] = []
+    """Steps in which some agent acts otherwise."""
+    rows: list[Difference] = []
+    """By step."""

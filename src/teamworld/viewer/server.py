@@ -8,6 +8,7 @@ from __future__ import annotations
 import secrets
 from http import HTTPStatus
 from pathlib import Path
+from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
@@ -15,7 +16,10 @@ import msgspec
 from teamworld.viewer.html_export import overview_page
 from teamworld.viewer.local_server import HTML, JSON, LocalServer, PageHandler, Refused, read_number
 from teamworld.viewer.overview import EpisodeFolder, Overview
-from teamworld.viewer.replay_page import view
+from teamworld.viewer.replay_page import EpisodeName, view, view_pair
+
+#: Name of the other run, which no folder within the one that is shown can have.
+AGAINST: Final = "/against"
 
 
 class ViewServer(LocalServer):
@@ -24,13 +28,15 @@ class ViewServer(LocalServer):
     Args:
         folder: Of a run, a grid, a comparison or a page of evidence.
         port: 0 for any that is free.
+        against: Another run whose episodes can stand beside those of the folder, under the name ``AGAINST``.
 
     Raises:
         UserError: The folder holds nothing to show, or the port is taken.
     """
 
-    def __init__(self, folder: Path, port: int = 0) -> None:
+    def __init__(self, folder: Path, port: int = 0, against: Path | None = None) -> None:
         self.episodes = EpisodeFolder(folder)
+        self.against = against
         self.token = secrets.token_urlsafe(16)
         super().__init__(PageHandler, port)
 
@@ -62,14 +68,17 @@ class ViewServer(LocalServer):
                 result = self.episodes.search(asked.get("words", "")[:200], read_number(asked, "begin"))
                 return JSON, msgspec.json.encode(result)
             case "replay":
-                made = view(
-                    self.episodes.run(asked.get("run", ".")),
-                    asked.get("method"),
-                    read_number(asked, "seed"),
-                    read_number(asked, "episode"),
-                )
-                return HTML, made.html.encode()
+                return HTML, view(*self._episode(asked, "")).html.encode()
+            case "pair":
+                return HTML, view_pair(self._episode(asked, ""), self._episode(asked, "2")).html.encode()
         raise Refused(HTTPStatus.NOT_FOUND, "not found")
+
+    def _episode(self, asked: dict[str, str], suffix: str) -> EpisodeName:
+        """Return which episode is asked for."""
+        run = asked.get(f"run{suffix}", ".")
+        path = self.against if run == AGAINST and self.against is not None else self.episodes.run(run)
+        seed, episode = (read_number(asked, f"{name}{suffix}") for name in ("seed", "episode"))
+        return EpisodeName(path, asked.get(f"method{suffix}"), seed, episode)
 
     def _news(self, asked: dict[str, str]) -> Overview | None:
         """Return all episodes; nothing where they are those of the version that is known already."""

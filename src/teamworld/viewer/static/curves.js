@@ -11,11 +11,12 @@
       this.episode = episode;
       const own = drawer?.curves?.(episode) ?? [];
       const score = episode.reward?.length ? [{ name: "score", values: episode.reward, colour: "ink" }] : [];
+      this.length = episode.steps; // of the axis: beside a longer episode it is that one's
       this.rows = [];
       this.box = tw.byId("curves");
       this.canvas = tw.byId("curve");
       this.add([...own, ...score]);
-      this.canvas.addEventListener("click", (event) => jump(Math.round(((event.offsetX - LEFT) / (this.width - LEFT - RIGHT)) * episode.steps)));
+      this.canvas.addEventListener("click", (event) => jump(Math.round(((event.offsetX - LEFT) / (this.width - LEFT - RIGHT)) * this.length)));
     }
 
     /** Add curves that have a value for each moment. */
@@ -28,7 +29,7 @@
     }
 
     x(step) {
-      return LEFT + (step / this.episode.steps) * (this.width - LEFT - RIGHT);
+      return LEFT + (step / this.length) * (this.width - LEFT - RIGHT);
     }
 
     y({ low, high }, value) {
@@ -37,7 +38,7 @@
 
     /** The curves themselves, kept until the width or the theme changes. */
     lines(theme) {
-      const key = [this.width, theme.ink, window.devicePixelRatio].join();
+      const key = [this.width, this.length, theme.ink, window.devicePixelRatio].join();
       if (this.paper?.key === key) return this.paper.canvas;
       const canvas = document.createElement("canvas");
       const pen = tw.fit(canvas, this.width, HIGH);

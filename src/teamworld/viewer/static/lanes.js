@@ -27,6 +27,7 @@
       this.high = count <= 4 ? 38 : count <= 8 ? 30 : 22;
       this.sky.style.height = `${count * this.high}px`;
       this.box.style.maxHeight = `max(${this.high * 4}px, 34vh)`;
+      this.length = episode.steps; // of the axis: beside a longer episode it is that one's
       this.from = 0;
       this.zoom = 1;
       this.chosen = null;
@@ -76,7 +77,7 @@
     // ---- where things are
 
     get visible() {
-      return Math.max(1, this.episode.steps) / this.zoom;
+      return Math.max(1, this.length) / this.zoom;
     }
 
     x(step) {
@@ -88,7 +89,7 @@
     }
 
     setZoom(zoom, around) {
-      const { steps } = this.episode;
+      const steps = this.length;
       const anchor = around ?? this.at;
       const share = (anchor - this.from) / this.visible;
       this.zoom = tw.clamp(zoom, 1, Math.max(1, steps / 10));
@@ -104,7 +105,7 @@
       } else if (this.zoom > 1 && (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))) {
         event.preventDefault();
         const far = event.shiftKey ? event.deltaY : event.deltaX;
-        this.from = tw.clamp(this.from + (far * this.visible) / this.width, 0, this.episode.steps - this.visible);
+        this.from = tw.clamp(this.from + (far * this.visible) / this.width, 0, this.length - this.visible);
         this.draw();
       }
     }
@@ -121,7 +122,7 @@
           return;
         }
       }
-      this.jump(tw.clamp(Math.floor(this.step(x) + (canvas === this.ruler ? 0.5 : 0)), 0, this.episode.steps));
+      this.jump(tw.clamp(Math.floor(this.step(x) + (canvas === this.ruler ? 0.5 : 0)), 0, this.length));
     }
 
     /** Open the first of some questions, if there is one. */
@@ -195,7 +196,7 @@
     moveTo(p) {
       this.at = Math.floor(p);
       if (p < this.from || p > this.from + this.visible) {
-        this.from = tw.clamp(p - this.visible * 0.1, 0, Math.max(0, this.episode.steps - this.visible));
+        this.from = tw.clamp(p - this.visible * 0.1, 0, Math.max(0, this.length - this.visible));
         this.draw();
       }
       const x = this.x(p);
@@ -225,7 +226,7 @@
       pen.clip();
       const gap = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000].find((every) => this.x(every) - this.x(0) >= 46) || 20000;
       pen.textAlign = "center";
-      for (let step = 0; step <= episode.steps; step += gap) {
+      for (let step = 0; step <= this.length; step += gap) {
         const x = this.x(step);
         pen.fillStyle = theme.soft;
         pen.fillText(String(step), tw.clamp(x, GUTTER, width - 10), NUMBERS / 2);

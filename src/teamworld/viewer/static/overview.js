@@ -13,6 +13,7 @@
   let rows = PAGE;
   let points = [];
   const state = new Map();
+  let ticked = []; // the episodes that are to stand side by side, at most two
 
   const key = (row) => JSON.stringify(row.slice(0, 5));
   const get = (name, usual = "") => state.get(name) ?? usual;
@@ -22,6 +23,30 @@
   function replay(row, step) {
     const asked = new URLSearchParams({ run: row[RUN], method: row[METHOD], seed: row[SEED], episode: row[EPISODE] });
     return `replay?${asked}${step ? `#t=${step}` : ""}`;
+  }
+
+  /** The address of two episodes side by side. */
+  function pair([first, second]) {
+    const names = (row, end) => Object.entries({ run: row[RUN], method: row[METHOD], seed: row[SEED], episode: row[EPISODE] }).map(([name, value]) => [name + end, value]);
+    return `pair?${new URLSearchParams([...names(first, ""), ...names(second, "2")])}`;
+  }
+
+  /** Tick an episode or untick it; of three the oldest goes. */
+  function tick(row) {
+    const rest = ticked.filter((other) => key(other) !== key(row));
+    ticked = rest.length < ticked.length ? rest : [...ticked.slice(-1), row];
+    for (const box of document.querySelectorAll("#episodes input")) box.checked = ticked.some((other) => key(other) === box.value);
+    showTicked();
+  }
+
+  function showTicked() {
+    const [first, second] = ticked;
+    const name = (row) => `${row[METHOD]}, seed ${row[SEED]}, episode ${row[EPISODE]}`;
+    const alike = second && first[LEVEL] === second[LEVEL] && first[SEED] === second[SEED];
+    tw.byId("ticked").hidden = !first;
+    tw.byId("beside").hidden = !alike;
+    if (alike) tw.byId("beside").href = pair(ticked);
+    tw.byId("which").textContent = !first ? "" : !second ? `${name(first)}; tick another episode of its level and seed` : `${name(first)} and ${name(second)}${alike ? "" : " are not of one level and seed"}`;
   }
 
   function readAddress() {
@@ -167,7 +192,9 @@
   function showTable(list) {
     const several = (place) => new Set(data.episodes.map((row) => row[place])).size > 1;
     const words = Object.entries(FILTERS).filter(([name, place]) => ["method", "seed"].includes(name) || several(place));
+    const box = (row) => tw.el("input", { type: "checkbox", value: key(row), checked: ticked.some((other) => key(other) === key(row)), "aria-label": `${row[METHOD]}, seed ${row[SEED]}, episode ${row[EPISODE]}: side by side with another`, on: { change: () => tick(row) } });
     const columns = [
+      ["", box, false],
       ...words.map(([name, place]) => [name, (row) => String(row[place]), name === "seed"]),
       ["episode", (row) => tw.el("a", { href: replay(row), title: "Play it" }, String(row[EPISODE])), true],
       ...data.measures.map((name, place) => [name, (row) => number(row[VALUES][place]), true]),
@@ -179,6 +206,7 @@
       const press = () => set({ sort: name, down: on && !state.has("down") ? "1" : "" });
       const unit = data.units[data.measures.indexOf(name)];
       const mark = on ? (state.has("down") ? " ↓" : " ↑") : "";
+      if (!name) return tw.el("th", { title: "Tick two episodes to see them side by side" });
       return tw.el("th", { class: right ? "number" : null, "aria-sort": sort }, tw.el("button", { type: "button", title: unit || null, on: { click: press } }, `${name.replaceAll("_", " ")}${mark}`));
     });
     tw.byId("episodes").tHead.replaceChildren(tw.el("tr", null, heads));

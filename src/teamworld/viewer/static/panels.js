@@ -297,6 +297,13 @@
       this.update(t);
     }
 
+    /** Add what agents know, which comes later too. */
+    takeKnowledge(episode, choose, t) {
+      this.knows = new tw.Knows(episode, choose);
+      this.parts.push([tw.byId("knows"), this.knows]);
+      this.update(t);
+    }
+
     /** Only what is on the page is brought up to date. */
     update(t) {
       for (const [box, part] of this.parts) if (!box.hidden) part.update(t);

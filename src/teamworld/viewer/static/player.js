@@ -27,12 +27,14 @@
       this.resize();
     }
 
-    /** Show the questions, which are unpacked when the page is there already. */
-    takeQuestions() {
+    /** Show questions and knowledge, which are unpacked when the page is there already. */
+    takeRest() {
       const { episode } = this;
       const jump = (step) => this.go(step);
       this.ask = new tw.QuestionView(episode, jump);
       this.panels.takeQuestions(episode, jump, (row) => this.ask.open(row), this.step);
+      this.panels.takeKnowledge(episode, (place) => this.choose(place), this.step);
+      this.stage.writeLayers();
       this.curves.add(tw.costCurves(episode));
       this.resize();
     }
@@ -42,14 +44,38 @@
       return Math.floor(this.position);
     }
 
+    /** Show the episode beside another: the page that holds both leads, and this one asks it for every move. */
+    follow(leader) {
+      this.leader = leader;
+      document.body.classList.add("beside");
+      this.lanes.length = this.curves.length = leader.steps;
+      for (const tab of document.querySelectorAll("[role=tab]")) tab.addEventListener("click", () => leader.show(tab.id));
+      addEventListener("scroll", () => leader.scroll(scrollY));
+      this.resize();
+    }
+
+    /** Show a position, as the page that leads has it. */
+    showAt(position) {
+      this.position = Math.min(position, this.episode.steps);
+      this.want();
+    }
+
     /** Go to a moment and stop there. */
     go(step) {
+      if (this.leader) {
+        this.leader.go(step);
+        return;
+      }
       this.pause();
       this.position = tw.clamp(Math.round(step), 0, this.episode.steps);
       this.want();
     }
 
     play() {
+      if (this.leader) {
+        this.leader.play();
+        return;
+      }
       if (this.position >= this.episode.steps) this.position = 0;
       this.playing = true;
       this.before = null;
@@ -57,14 +83,17 @@
     }
 
     pause() {
+      this.leader?.pause();
       this.playing = false;
       this.want();
     }
 
     choose(place) {
+      this.leader?.choose(this, place);
       this.chosen = place;
       this.lanes.setChosen(place);
       this.panels.team.setChosen(place);
+      this.panels.knows?.setChosen(place);
       this.want();
     }
 
@@ -141,7 +170,7 @@
 
     writeFragment() {
       clearTimeout(this.writing);
-      if (this.playing) return; // browsers limit how often an address may change
+      if (this.playing || this.leader) return; // browsers limit how often an address may change
       this.writing = setTimeout(() => {
         const wanted = `#t=${this.step}`;
         if (location.hash === wanted || (this.step === 0 && !location.hash)) return;
@@ -182,7 +211,7 @@
         if (focus.matches("select")) return;
         const far = event.shiftKey ? 10 : 1;
         const acts = {
-          " ": () => (this.playing ? this.pause() : this.play()),
+          " ": () => (this.playing || this.leader?.playing ? this.pause() : this.play()),
           ArrowLeft: () => this.go(Math.ceil(this.position) - far),
           ArrowRight: () => this.go(this.step + far),
           Home: () => this.go(0),
@@ -249,10 +278,11 @@
   }
   tw.episode = episode;
   tw.player = new Player(episode);
-  tw.unpack(tw.byId("questions")).then(
+  tw.unpack(tw.byId("packed")).then(
     (packed) => {
       tw.takeQuestions(episode, packed ?? { questions: [], lines: [] });
-      tw.player.takeQuestions();
+      episode.knowledge = packed?.knowledge ? new tw.Knowledge(packed.knowledge) : null;
+      tw.player.takeRest();
     },
-    (error) => tw.byId("asked").append(`The questions cannot be unpacked in this browser (${error.message}); newer ones can.`));
+    (error) => ["asked", "knows"].forEach((id) => tw.byId(id).append(`This cannot be unpacked in this browser (${error.message}); newer ones can.`)));
 })(window.teamworld);

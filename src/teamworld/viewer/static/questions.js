@@ -4,14 +4,6 @@
 (function (tw) {
   const BRIEF = 160; // characters of an answer in the list
 
-  /** Read what is packed in an element of the page: JSON, deflated, in base64; null where there is nothing. */
-  tw.unpack = async function (element) {
-    const text = element.textContent.trim();
-    if (!text) return null;
-    const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
-  };
-
   const count = (number) => number.toLocaleString("en");
   const money = (usd) => (usd === 0 ? "$0" : `$${usd < 0.01 ? usd.toPrecision(2) : usd.toFixed(usd < 1 ? 3 : 2)}`);
   const total = (rows, read) => rows.reduce((sum, row) => sum + (read(row) ?? 0), 0);

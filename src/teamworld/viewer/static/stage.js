@@ -19,8 +19,7 @@
       this.size = 0;
       this.drawn = null;
       this.view = { zoom: 1, x: 0.5, y: 0.5 }; // the middle of what is shown, as shares of the map
-      this.layers = this.drawer?.layers?.(episode) ?? [];
-      this.layer = this.layers[0]?.id ?? null;
+      this.layer = this.drawer?.layers?.(episode)[0]?.id ?? null;
       this.key = tw.byId("key");
       this.key.hidden = !this.drawer?.key;
       this.kept = new Map(); // rows of the key, by their words
@@ -172,13 +171,19 @@
     chooseLayer(changed) {
       if (!this.drawer?.layers) return;
       const select = tw.byId("layer");
-      tw.byId("layers").hidden = this.layers.length < 2;
-      tw.byId("note").textContent = this.drawer.note?.(this.episode) ?? "";
-      select.append(...this.layers.map(({ id, words }) => tw.el("option", { value: id }, words)));
+      this.writeLayers();
       select.addEventListener("change", () => {
         this.layer = select.value;
         changed();
       });
+    }
+
+    /** Write the layers that there are; those of what agents know come when that is unpacked. */
+    writeLayers() {
+      const layers = this.drawer?.layers?.(this.episode) ?? [];
+      tw.byId("layers").hidden = layers.length < 2;
+      tw.byId("note").textContent = this.drawer?.note?.(this.episode) ?? "";
+      tw.byId("layer").replaceChildren(...layers.map(({ id, words }) => tw.el("option", { value: id, selected: id === this.layer }, words)));
     }
   }
 

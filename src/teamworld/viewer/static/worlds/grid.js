@@ -88,10 +88,45 @@
     write(pen, label, spot.x, spot.y, spot.radius * 1.25, tw.inkOn(colour));
   }
 
+  /** What an agent knows, over a picture that is faint: cells where it perceives something, and last sightings with their age in steps. */
+  function drawKnown(pen, map, moment, episode, picture) {
+    const known = tw.sightings(episode, moment.layer, moment.t);
+    pen.fillStyle = moment.theme.card;
+    pen.globalAlpha = 0.72;
+    pen.fillRect(map.left, map.top, map.columns * map.cell, map.rows * map.cell);
+    pen.globalAlpha = 1;
+    const corner = ({ row, column }) => [map.left + column * map.cell, map.top + row * map.cell];
+    pen.save();
+    pen.beginPath();
+    for (const it of known.filter(({ age }) => age === 0)) pen.rect(...corner(it), map.cell, map.cell);
+    pen.clip();
+    picture();
+    pen.restore();
+    pen.setLineDash([3, 2]);
+    for (const it of known.filter(({ age }) => age > 0)) {
+      const [x, y] = corner(it);
+      pen.fillStyle = moment.theme.card;
+      pen.fillRect(x + 2, y + 2, map.cell - 4, map.cell - 4);
+      pen.strokeStyle = moment.theme.ready;
+      pen.lineWidth = 1.5;
+      pen.strokeRect(x + 2, y + 2, map.cell - 4, map.cell - 4);
+      write(pen, `${it.name[0]}${/\d*$/.exec(it.name)[0]}`, x + map.cell / 2, y + map.cell * 0.38, map.cell * 0.36, moment.theme.ink);
+      write(pen, `−${it.age}`, x + map.cell / 2, y + map.cell * 0.74, map.cell * 0.3, moment.theme.ready);
+    }
+    pen.setLineDash([]);
+  }
+
   tw.drawers.grid = {
+    layers: tw.knowledgeLayers,
     /** Draw a moment; returns where the agents were drawn. */
     draw(pen, size, moment, episode) {
       const map = plan(size, episode);
+      const picture = () => this.picture(pen, map, moment, episode);
+      const drawn = picture();
+      if (moment.layer && episode.knowledge) drawKnown(pen, map, moment, episode, picture);
+      return drawn;
+    },
+    picture(pen, map, moment, episode) {
       const { kinds, ground } = episode.static;
       pen.textAlign = "center";
       pen.textBaseline = "middle";
@@ -114,17 +149,20 @@
     },
     key(moment, episode) {
       const kinds = Object.values(episode.static.kinds).map((look) => ({ samples: [(pen, size) => shape(pen, look, size / 2, size / 2, size)], words: look.words }));
-      return [...kinds, { words: "agents have the colour of the goal they work on", soft: true }];
+      const known = [{ words: "faint: not perceived now", soft: true }, { words: "dashed: where it last was perceived, −n: n steps ago", soft: true }];
+      return [...kinds, ...(moment.layer ? known : []), { words: "agents have the colour of the goal they work on", soft: true }];
     },
     /** What is under the pointer. */
     label(moment, episode, x, y, size) {
       const map = plan(size, episode);
       const [row, column] = [Math.floor((y - map.top) / map.cell), Math.floor((x - map.left) / map.cell)];
       if (row < 0 || column < 0 || row >= map.rows || column >= map.columns) return [];
-      const here = (thing) => thing[0] === row && thing[1] === column;
+      const here = (thing) => (thing.row ?? thing[0]) === row && (thing.column ?? thing[1]) === column;
       const who = moment.frame.agents.flatMap((agent, place) => (here(agent) ? [`${tw.say(episode.team[place].name)}${agent[4] ? `, carries ${episode.static.kinds[agent[4]].words}` : ""}`] : []));
       const what = [...moment.frame.things, ...episode.static.ground].filter(here).map((thing) => `${episode.static.kinds[thing[2]].words}${thing[3] ? `: ${thing[3]}` : ""}`);
-      return [...who, ...what, `(${row}, ${column})`];
+      const known = moment.layer && episode.knowledge ? tw.sightings(episode, moment.layer, moment.t).filter(here) : [];
+      const told = known.map(({ name, age }) => `${tw.say(moment.layer)} ${age ? `last perceived ${tw.say(name)} here ${tw.plural(age, "step")} ago` : `perceives ${tw.say(name)}`}`);
+      return [...who, ...what, ...told, `(${row}, ${column})`];
     },
     /** The picture in words. */
     words(moment, episode) {

@@ -201,18 +201,19 @@
       const [relation, place, x, z] = thing;
       const need = needs.findIndex((one) => one.name === named[k].name);
       const key = `${relation} ${place} ${inRooms.has(place) ? k : ""} ${need}`;
-      if (!heaps.has(key)) heaps.set(key, { relation, place, need, spots: [] });
+      if (!heaps.has(key)) heaps.set(key, { relation, place, need, spots: [], age: Infinity });
       heaps.get(key).spots.push(plan.spot(x, z));
+      heaps.get(key).age = Math.min(heaps.get(key).age, frame.ages[k] ?? 0);
     });
     const areas = all.map((room) => plan.area(room.box));
     const taken = [];
-    return [...heaps.values()].map(({ relation, place, need, spots }) => {
+    return [...heaps.values()].map(({ relation, place, need, spots, age }) => {
       const piece = boxes.get(place);
       let home = [0, 1].map((axis) => spots.reduce((sum, spot) => sum + spot[axis], 0) / spots.length);
       if (relation === "INSIDE" && piece) home = plan.spot((piece.box[0] + piece.box[2]) / 2, (piece.box[1] + piece.box[3]) / 2);
       const at = findSpot(home, taken, areas, looks(episode).apart * plan.unit);
       taken.push(at);
-      return { at, home, need, number: spots.length, faint: relation === "INSIDE" && Boolean(piece?.container) && !frame.open.includes(place) };
+      return { at, home, need, age, number: spots.length, faint: relation === "INSIDE" && Boolean(piece?.container) && !frame.open.includes(place) };
     });
   }
 
@@ -243,7 +244,10 @@
       pen.fill();
     }
     const { needs } = episode.static;
-    for (const { at, need, number, faint } of all) tag(pen, plan, style, at, colourOf(episode, needs[need]), mark(style, needs[need].name), number, faint);
+    for (const { at, need, number, faint, age } of all) {
+      tag(pen, plan, style, at, colourOf(episode, needs[need]), mark(style, needs[need].name), number, faint);
+      if (age > 0) write(pen, `−${age}`, at[0], at[1] + 14 * plan.unit, 9 * plan.unit, style.ink, { weight: 600, halo: "#ffffff" });
+    }
   }
 
   function pointer(pen, [x, y], radius, ahead, fill) {
@@ -333,7 +337,7 @@
     if ((moment.layer ?? TRUTH) !== TRUTH) rows.push({ samples: [(pen, size) => {
       pen.setLineDash([3, 3]);
       box(pen, [2, 4, size - 2, size - 4], "#ffffff00", style.soft, 1);
-    }], words: `${moment.layer} has not seen it yet`, soft: true });
+    }], words: `${moment.layer} has not seen it yet`, soft: true }, { words: "−n: perceived n steps ago", soft: true });
     return rows;
   }
 
@@ -363,7 +367,7 @@
       const found = piece ?? fixed.rooms.find(isOver);
       if (!found) return [];
       const state = !piece?.container ? "" : frame.unknown.has(piece.id) ? ", not seen yet" : frame.open.includes(piece.id) ? ", open" : ", closed";
-      const here = frame.things.flatMap((thing, k) => (thing && thing[0] !== "HELD" && thing[1] === found.id ? [`${fixed.things[k].name} ${fixed.things[k].id}, ${thing[0].toLowerCase()}`] : []));
+      const here = frame.things.flatMap((thing, k) => (thing && thing[0] !== "HELD" && thing[1] === found.id ? [`${fixed.things[k].name} ${fixed.things[k].id}, ${thing[0].toLowerCase()}${frame.ages[k] > 0 ? `, perceived ${tw.plural(frame.ages[k], "step")} ago` : ""}`] : []));
       return [`${found.name} ${found.id}${state}`, ...here];
     },
     /** For tests: where tags are. */

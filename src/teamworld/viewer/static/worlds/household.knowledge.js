@@ -40,13 +40,13 @@
       const isOpen = relation !== "INSIDE" || kept.states.get(place) === "open";
       if (!seen.has(thing) && (relation === "HELD" ? kept.met.get(place) === t : looked.has(place) && isOpen)) kept.things.delete(thing);
     }
-    for (const [thing, place] of seen) kept.things.set(thing, place);
+    for (const [thing, place] of seen) kept.things.set(thing, [...place, t]);
   }
 
   /** The frame as the layer has it: all of it, or what an agent knows; `unknown` are containers that it never saw. */
   tw.homeAsKnown = function (moment, episode) {
     const { frame, layer } = moment;
-    if ((layer ?? TRUTH) === TRUTH) return { ...frame, unknown: new Set(), unmet: new Set() };
+    if ((layer ?? TRUTH) === TRUTH) return { ...frame, unknown: new Set(), unmet: new Set(), ages: [] };
     const { static: fixed } = episode;
     const it = knowledge(episode, layer, moment.t);
     const pieces = new Map(fixed.furniture.map((piece) => [piece.id, piece.box]));
@@ -59,10 +59,12 @@
       const area = pieces.get(place) ?? rooms.get(place);
       return area ? [relation, place, (area[0] + area[2]) / 2, (area[1] + area[3]) / 2] : null;
     });
+    const ages = fixed.things.map((thing) => Math.min(moment.t, episode.steps - 1) - (it.things.get(thing.id)?.[2] ?? moment.t));
     const containers = fixed.furniture.filter((piece) => piece.container);
     return {
       ...frame,
       things,
+      ages, // steps since each was perceived
       open: containers.filter((piece) => it.states.get(piece.id) === "open").map((piece) => piece.id),
       unknown: new Set(containers.filter((piece) => !it.states.has(piece.id)).map((piece) => piece.id)),
       unmet: new Set(episode.team.flatMap((lane, place) => (lane.name !== layer && it.met.get(lane.name) !== moment.t ? [place] : []))),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from teamworld.cli import run as command
+from teamworld.experiment.api import run
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.report import regret
 from teamworld.worlds import registry
@@ -90,3 +91,18 @@ def test_where_nothing_is_proven_there_is_no_regret(compared: Path, monkeypatch:
     other = experiment.model_copy(update={"level": "one"})  # of which no bound is kept yet
     assert regret.regret(other, cell, row).value is None
     assert {line[4] for line in regret.by_method([row], other).rows} == {"none"}
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    ("world", "level"),
+    [("cube", "n1"), ("cube", "n2"), ("cube", "paper-n4"), ("rooms", "two-hazard"), ("lbf", "Foraging-8x8-2p-1f-v3")],
+)
+def test_no_method_beats_a_bound(world: str, level: str, tmp_path: Path) -> None:
+    if world == "lbf":
+        pytest.importorskip("lbforaging")
+    run(world, level=level, method=("greedy", "zero_shot", "drwell"), seed=(3, 4), out=tmp_path / "r")
+    folder = RunFolder(tmp_path / "r")
+    values = [regret.regret(folder.experiment(), cell, row).value for cell, row in folder.finished(folder.experiment())]
+    assert len(values) == 6
+    assert all(value is not None and value >= 0 for value in values)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from teamworld.errors import UserError
 from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.results import EpisodeRow
-from teamworld.metrics.definition import NULL, Value, count, metrics
+from teamworld.metrics.definition import NULL, Value, metrics, only
 from teamworld.report.statistics import mean_interval
 from teamworld.report.tables import Table, describe_reasoner_and_talk, interval_text
 from teamworld.worlds import registry as worlds
@@ -51,7 +51,7 @@ def regret(experiment: ExperimentSpec, cell: RunCell, row: EpisodeRow) -> Value:
     bound = bound_of(experiment, cell, row.episode) if row.summary.has_success else None
     if bound is None:
         return NULL
-    return count((row.summary.steps if row.summary.success else experiment.step_limit) - bound.steps)
+    return only((row.summary.steps if row.summary.success else experiment.step_limit) - bound.steps)
 
 
 def by_method(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> Table:
@@ -119,19 +119,20 @@ def list_bounds(
     bounds = [worlds.step_bound(world, level, seed, options) for seed in seeds]
     for seed, bound in zip(seeds, bounds, strict=True):
         if bound is None:
-            lines.append((str(seed), "none", "", *([""] * 3 if best else ())))
+            lines.append((str(seed), "none", "", "", *([""] * 3 if best else ())))
             continue
         played = best.get(seed)
         closed += bound.is_exact or (played is not None and played.steps == bound.steps)
         shown = ("", "", "")
         if played is not None:
             shown = (str(played.steps), f"{(played.steps - bound.steps) / max(1, bound.steps):.0%}", played.method)
-        lines.append(
-            (str(seed), str(bound.steps), "optimum" if bound.is_exact else "at least", *(shown if best else ()))
-        )
-    columns = ("seed", "steps", "proven", *(("best played", "above", "by") if best else ()))
-    proven = sum(bound is not None for bound in bounds)
+        planned = "none" if bound.planned is None else str(bound.planned)
+        proven = "optimum" if bound.is_exact else "at least"
+        lines.append((str(seed), str(bound.steps), proven, planned, *(shown if best else ())))
+    columns = ("seed", "steps", "proven", "planned", *(("best played", "above", "by") if best else ()))
+    count = sum(bound is not None for bound in bounds)
     caption = (
-        f"steps that no team can beat, whatever it knows and however it plans; {closed} of {proven} are the optimum"
+        f"steps that no team can beat, whatever it knows and however it plans; {closed} of {count} are the optimum; "
+        "planned: steps of the best joint plan that is known"
     )
     return Table(f"{world} {level}: bounds", columns, tuple(lines), caption)

@@ -58,14 +58,15 @@ def test_no_plan_beats_the_bound(agents: int, weights: tuple[int, ...], number: 
         bound, best = bounds.bound(layout), brute_force(layout)
         assert bound is not None
         assert bound.steps <= best, layout
-        assert not bound.is_exact or bound.steps == best, layout
+        assert bound.planned is None or bound.planned >= best, layout
 
 
 def test_what_is_proven_of_one_agent_is_exact() -> None:
     for seed in range(20):
         bound = registry.step_bound("cube", "n1", seed, {})
         ((row, col),), (block,) = layout_for("n1", seed).agents, layout_for("n1", seed).blocks
-        assert bound == (abs(row - block.row) + block.col - 1 - col + 19 - block.col, True)
+        steps = abs(row - block.row) + block.col - 1 - col + 19 - block.col
+        assert bound == (steps, steps)
 
 
 def test_a_block_that_is_too_heavy_has_no_bound() -> None:
@@ -83,4 +84,4 @@ def test_more_agents_never_raise_the_bound_of_the_same_blocks() -> None:
 
 def test_a_line_of_agents_needs_not_come_nearer_than_its_length() -> None:
     line = Layout(9, ((4, 0), (4, 1)), (Block(2, 3, 2),))
-    assert bounds.bound(line) == (5, False)  # five columns, and both may push at once
+    assert bounds.bound(line) == (5, None)  # five columns, and both may push at once

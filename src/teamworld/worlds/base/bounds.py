@@ -14,5 +14,10 @@ class StepBound(NamedTuple):
 
     steps: int
     """No team takes fewer."""
-    is_exact: bool
-    """Whether a joint plan is known that takes no more: then it is the optimum."""
+    planned: int | None = None
+    """Steps of the best joint plan that is known, which was checked by the world's rules; None where none is."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether a plan takes no more than what is proven: then that is the optimum."""
+        return self.planned == self.steps

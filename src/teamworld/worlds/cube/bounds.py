@@ -63,16 +63,15 @@ def bound(layout: Layout) -> StepBound | None:
     alone = max(_alone(number, layout) for number in range(len(blocks)))
     moves = _along_rows(layout) + _along_columns(layout)
     steps = max(alone, -(-moves // len(agents)))
-    return StepBound(steps, _is_played_alone(layout, steps))
+    return StepBound(steps, _plan_alone(layout))
 
 
-def _is_played_alone(layout: Layout, steps: int) -> bool:
-    """Return whether one agent takes so many steps for one block: it walks to the left face and pushes."""
+def _plan_alone(layout: Layout) -> int | None:
+    """Return the steps in which one agent walks to the left face of one block, with nothing in its way, and pushes."""
     if len(layout.agents) != 1 or len(layout.blocks) != 1:
-        return False
+        return None
     ((row, col),), (block,) = layout.agents, layout.blocks
-    is_left = col < block.col  # no block in the way
-    return is_left and steps == abs(row - block.row) + layout.grid_size - block.weight - col - 1
+    return abs(row - block.row) + layout.grid_size - block.weight - col - 1 if col < block.col else None
 
 
 def _chains(number: int, layout: Layout) -> Iterator[Chain]:

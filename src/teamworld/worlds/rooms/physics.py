@@ -6,6 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from teamworld.language import AgentId, Cell
 from teamworld.worlds.rooms.state import House, Item, State
 
@@ -65,6 +67,12 @@ def step(state: State, house: House, tried: Mapping[AgentId, Primitive], catches
         if item.holders:
             items[number] = _carried(item, agents[item.holders[0]], house, acts)
     return _burn(replace(state, agents=agents, items=items, shut=shut), house, catches)
+
+
+def draw_catches(rng: np.random.Generator, house: House, spread: float) -> list[Cell]:
+    """Return the cells that catch fire in a step if a cell beside them burns."""
+    draws = rng.random(house.size)
+    return [cell for cell in house.floor if draws[cell] < spread]
 
 
 def lifters(state: State, acts: Mapping[AgentId, Primitive], number: int) -> tuple[AgentId, ...]:

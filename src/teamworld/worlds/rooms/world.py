@@ -103,8 +103,7 @@ class RoomsWorld(FactsWorld[RoomsDomain, Skill, Change]):
         """Do one step of the physics."""
         before, house = self._state, self._house
         tried = {agent: skill.primitive(read_state(self.known(agent)), house) for agent, skill in running.items()}
-        draws = self._rng.random(house.size)
-        catches = [cell for cell in house.floor if draws[cell] < self._options.spread]
+        catches = physics.draw_catches(self._rng, house, self._options.spread)
         self._state, gone = physics.step(before, house, tried, catches)
         return Change(before, tried, gone)
 
@@ -233,8 +232,8 @@ def step_bound(level: str, seed: int, options: Mapping[str, object]) -> StepBoun
     Raises:
         UserError: There is no such level or option, or a value cannot be used.
     """
-    read_options(RoomsOptions, options, "rooms")
-    return bounds.bound(instance(level, seed))
+    chosen = read_options(RoomsOptions, options, "rooms")
+    return bounds.bound(instance(level, seed), generator(seed, "rooms", "fire"), chosen.spread)
 
 
 def indistinguishable_pairs(level: str, seed: int) -> Iterator[IndistinguishablePair]:

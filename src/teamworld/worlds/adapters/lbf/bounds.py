@@ -19,6 +19,9 @@ from teamworld.worlds.adapters.lbf.state import ForagingState
 from teamworld.worlds.base.bounds import StepBound
 from teamworld.worlds.base.grid import distance, distances, list_neighbours
 
+#: Steps by which the best schedule is put off at most, so that paths are found.
+SLACK = 3
+
 
 class Load(NamedTuple):
     """One food that is loaded."""
@@ -60,7 +63,13 @@ def bound(size: Cell, state: ForagingState) -> StepBound | None:
     foods = tuple(cell for cell, food in state.foods.items() if not food.loaded)
     problem = Problem(size, tuple(state.at.values()), levels, foods, tuple(state.foods[cell].level for cell in foods))
     best = search(problem)
-    return None if best is None else StepBound(best.steps, walk(problem, best) is not None)
+    if best is None:
+        return None
+    for late in range(SLACK + 1):
+        delayed = Schedule(best.steps + late, tuple(load._replace(step=load.step + late) for load in best.loads))
+        if walk(problem, delayed) is not None:
+            return StepBound(best.steps, delayed.steps)
+    return StepBound(best.steps)
 
 
 def search(problem: Problem) -> Schedule | None:

@@ -21,6 +21,7 @@ import teamworld
 from teamworld.cli import run as command
 from teamworld.errors import UserError
 from teamworld.experiment.store import remote
+from teamworld.experiment.store.compaction import compact
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.remote import RemoteFolder, local_folder, url_of
 from tests.experiment.object_store import ObjectStore, running
@@ -138,6 +139,23 @@ def test_what_was_uploaded_is_not_uploaded_again(server: ObjectStore, bucket: st
     assert {method for method, _ in server.asked} <= {"GET", "HEAD"}
     puts = [path for _, path in server.asked if "logs" in path]
     assert not puts
+
+
+def test_parquet_tables_are_read_in_place(
+    server: ObjectStore, bucket: str, played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("polars", reason="needs teamworld[tables]")
+    folder = RemoteFolder(f"s3://{bucket}/runs/x")
+    folder.refresh()
+    shutil.copytree(played, folder.path, dirs_exist_ok=True)
+    compact(RunFolder(folder.path))
+    folder.push()
+    monkeypatch.setenv("TEAMWORLD_COPIES", str(tmp_path / "elsewhere"))
+    server.reset()
+    frame = teamworld.load(folder.url).episodes
+    assert RunFolder(local_folder(folder.url)).tables() is not None
+    assert frame.height == 12
+    assert not [path for _, path in server.asked if path.endswith(".zst")]
 
 
 def test_both_sides_changed_is_refused(

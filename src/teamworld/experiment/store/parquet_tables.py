@@ -166,7 +166,7 @@ class ParquetTables:
                 path = self._checked(part)
                 try:
                     yield polars.read_parquet(path, columns=list(columns))
-                except (polars.exceptions.PolarsError, OSError) as error:
+                except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError) as error:
                     raise UserError(f"{path} is damaged: {str(error).splitlines()[0][:200]}") from None
 
     def finished(self, cells: Sequence[RunCell]) -> list[tuple[RunCell, EpisodeRow]]:

@@ -19,7 +19,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
-from typing import Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 from filelock import FileLock
@@ -34,12 +34,15 @@ _URL: Final = re.compile(r"(s3|gs):/{1,2}([^/].*)", re.DOTALL)
 _PACKAGES: Final = {"s3": "s3fs", "gs": "gcsfs"}
 _STATE, _UPLOADED = ".remote", ".uploaded"
 _SNAPSHOT: Final = "snapshot"
+#: At the URL: when each file was last changed here, by which Parquet tables know their results.
+_TIMES: Final = ".times.json"
 _TRIES: Final = 12
 _FIRST_WAIT, _LONGEST_WAIT = 0.05, 5.0  # seconds
 _AT_ONCE: Final = 8
 #: The databases are uploaded once this many times as long has passed as the last upload took.
 _SHARE: Final = 20
 Result = TypeVar("Result")
+_Time = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 
 
 class FileState(msgspec.Struct, frozen=True):
@@ -179,6 +182,7 @@ class RemoteFolder:
             UserError: It cannot be read, or a file was changed both here and there.
         """
         with self._locked() as state:
+            times: dict[str, int] | None = None
             for name, version in self._list_files():
                 known, here = state.files.get(name), _look(self.path / name)
                 if here is not None and known is not None and known.there in (version, ""):
@@ -188,11 +192,21 @@ class RemoteFolder:
                         f"{self.url}/{name} was changed there, and its copy {self.path / name} here: take away the one "
                         "that is wrong"
                     )
+                times = self._read_times() if times is None else times
                 self._get(name)
+                if name in times:
+                    os.utime(self.path / name, ns=(times[name], times[name]))
                 after = _look(self.path / name)
                 assert after is not None
                 state.files[name] = FileState(after, version)
                 self._save(state)
+
+    def _read_times(self) -> dict[str, int]:
+        try:
+            data = self._tried("read", partial(self._store.cat_file, f"{self._root}/{_TIMES}"))
+            return msgspec.json.decode(data, type=dict[str, _Time])
+        except (FileNotFoundError, msgspec.DecodeError):
+            return {}
 
     def fetch(self, name: str) -> None:
         """Get a file that is not here; nothing happens where it is not there either."""
@@ -244,7 +258,8 @@ class RemoteFolder:
         """
         with self._locked() as state:
             number = self._push_logs(self._list_logs() if logs is None else logs)
-            for name in self._list_changed(state):
+            changed = self._list_changed(state)
+            for name in changed:
                 path = self.path / name
                 here = _look(path)
                 if here is None:
@@ -256,6 +271,9 @@ class RemoteFolder:
                 state.files[name] = FileState(here, _version(there))
                 self._save(state)
                 number += 1
+            if changed:
+                times = msgspec.json.encode({name: known.here[1] for name, known in state.files.items()})
+                self._tried("written", partial(self._store.pipe_file, f"{self._root}/{_TIMES}", times))
             return number
 
     def _list_logs(self) -> list[str]:
@@ -366,7 +384,7 @@ def _is_own(name: str) -> bool:
     """Whether a file is for this machine alone, or a log."""
     path = PurePosixPath(name)
     beside = ("-wal", "-shm", "-journal", ".tmp", ".new", f".{_SNAPSHOT}", ".lock")
-    return path.name.endswith(beside) or "logs" in path.parts[:-1]
+    return path.name == _TIMES or path.name.endswith(beside) or "logs" in path.parts[:-1]
 
 
 def _look(path: Path) -> tuple[int, int] | None:

@@ -89,7 +89,7 @@ def schemas(state: SymbolicState, limits: TimeLimits, controller: Controller = "
             "Line up within timeout steps: go round blocks and agents as they then stand (it may stop a push) "
             "to the free cell of the face nearest to its middle (upper or left first, or one on the way), or behind "
             "others. " + (ending if is_spec else "If an action fails, the next begins."),
-            needs="an open cell at the face and a way there, at once.",
+            needs="an open cell at the face, and a way there but for agents, whom it waits for.",
             example=Action("move_to_block", (entity(0), "left")),
         ),
         ActionSchema(

@@ -59,8 +59,8 @@ def describe_rules(layout: Layout, options: CubeOptions) -> str:
             f"touching it ahead move 1 cell if as many agents push as they weigh together{others} and no wall or agent "
             "is in front of one; more do not help, and what touches it from behind stays. A block stays where it is "
             f"left, for others too. If it touches column {side - 1} it is delivered and vanishes.",
-            f"{_describe_sight(options.view_radius)} Estimated steps assume enough push, and that others "
-            "stay but who bars the only way.",
+            f"{_describe_sight(options.view_radius)} Estimated steps assume enough push, and that the "
+            "others stay where they are, except who bars the only way.",
         )
     )
 

@@ -8,6 +8,7 @@ no other page. What it sends may load nothing from elsewhere.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Final
@@ -116,11 +117,12 @@ class PageHandler(BaseHTTPRequestHandler):
 
     def send_page(self, status: HTTPStatus, kind: str, body: bytes) -> None:
         """Send a body, with the headers of every page."""
-        self.send_response(status)
-        for name, value in {**_HEADERS, "Content-Type": kind, "Content-Length": str(len(body))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
+        with suppress(ConnectionError):  # the page was closed meanwhile
+            self.send_response(status)
+            for name, value in {**_HEADERS, "Content-Type": kind, "Content-Length": str(len(body))}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing: addresses hold the token."""

@@ -31,7 +31,7 @@ class Game:
 
     def person(self, agent: str) -> Person:
         """Who plays an agent without a browser."""
-        return Person(self.server, self.server.desk.seats[agent].token)
+        return Person(self.server.server_port, self.server.desk.seats[agent].token)
 
     def end(self) -> None:
         """Wait until the run is over; raises the error that ended it."""
@@ -69,15 +69,15 @@ def game(
 class Person:
     """Speaks to the server as a page does."""
 
-    def __init__(self, server: PlayServer, token: str) -> None:
-        self.server, self.token = server, token
-        self.origin = f"http://{HOST}:{server.server_port}"
+    def __init__(self, port: int, token: str) -> None:
+        self.port, self.token = port, token
+        self.origin = f"http://{HOST}:{port}"
 
     def send(
         self, page: str, body: bytes | None = None, method: str = "", **headers: str | None
     ) -> tuple[int, dict[str, str], str]:
         """Return status, headers and body of an answer; a header that is None is left out."""
-        connection = http.client.HTTPConnection(HOST, self.server.server_port, timeout=PATIENCE)
+        connection = http.client.HTTPConnection(HOST, self.port, timeout=PATIENCE)
         named: dict[str, str | None] = (
             {} if body is None else {"Origin": self.origin, "Content-Type": "application/json"}
         )

@@ -209,8 +209,8 @@ def test_whoever_is_not_the_page_is_refused(tmp_path: Path) -> None:
                 person.send("other"),
                 person.send("answer"),
                 person.send("other", body),
-                Person(played.server, "x").send(""),
-                Person(played.server, "").send(""),
+                Person(played.server.server_port, "x").send(""),
+                Person(played.server.server_port, "").send(""),
             ],
             501: [person.send("", method="PUT"), person.send("", method="DELETE")],
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -146,9 +146,8 @@ def test_two_people_play_cube_by_mouse_and_by_keyboard(browser: Page, tmp_path: 
 @pytest.mark.heavy
 def test_two_people_play_household_and_read_what_they_write(browser: Page, tmp_path: Path) -> None:
     out = tmp_path / "run"
-    fields: dict[str, Any] = {"world": "household", "level": "dev", "methods": ["coela"], "max_steps": 4}
     with (
-        game(out, "Alice,Bob", **fields) as played,
+        game(out, "Alice,Bob", world="household", level="dev", methods=["coela"], max_steps=4) as played,
         opened(browser, played, "Alice") as one,
         opened(browser, played, "Bob") as other,
     ):

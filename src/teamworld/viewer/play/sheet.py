@@ -188,8 +188,8 @@ def _field(
 
 def _resolve(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Mapping[str, Any]:
     reference = schema.get("$ref", "").rpartition("/")[2]
-    meant: Mapping[str, Any] = definitions.get(reference, schema)
-    return meant
+    resolved: Mapping[str, Any] = definitions.get(reference, schema)
+    return resolved
 
 
 def _kind(

@@ -14,7 +14,7 @@ from teamworld.worlds.household.observe import Known, believed
 
 #: Half of a side of furniture whose size no fact tells, in centimetres; rooms, and how far they reach behind furniture.
 _FURNITURE: Final = 28
-_ROOM: Final = 170
+_ROOM: Final = 220
 _BEYOND: Final = 45
 
 

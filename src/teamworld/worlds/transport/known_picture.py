@@ -14,7 +14,7 @@ from teamworld.worlds.transport.observe import BED, Known, believed
 from teamworld.worlds.transport.physics import BED_RANGE
 
 #: Half of a room's shortest side, how far it reaches behind what is known in it, and half of a wall, in centimetres.
-_ROOM: Final = 150
+_ROOM: Final = 190
 _BEYOND: Final = 45
 _WALL: Final = 6
 
@@ -26,12 +26,11 @@ def known_picture(view: View, team: Sequence[AgentId]) -> KnownPicture:
     carried = (held for hands in known.hands.values() for held in hands)
     things = sorted({*known.room, *known.inside, *carried} - {BED}, key=attrgetter("id", "kind"))
     numbers = {thing: number for number, thing in enumerate(things)}
-    extents = {room: _extent(room, known) for room in known.rooms}
-    rooms = [{"id": room.id, "name": room.kind.title(), "box": box} for room, box in extents.items()]
+    boxes = {room: _extent(room, known) for room in known.rooms}
     static = {
         "v": VERSION,
-        "rooms": rooms,
-        "walls": _outline([*extents.values()]),
+        "rooms": [{"id": room.id, "name": room.kind.title(), "box": box} for room, box in boxes.items()],
+        "walls": _outline(list(boxes.values())),
         "furniture": [],
         "items": [
             {"id": thing.id, "name": thing.kind, "kind": "target" if thing.kind in wanted else "container"}

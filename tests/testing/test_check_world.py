@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,6 +17,7 @@ from teamworld.testing import WORLD_CHECKS, Nonconformance, check_world
 from teamworld.worlds import registry
 from teamworld.worlds.base import picture
 from teamworld.worlds.base.indistinguishable_pair import IndistinguishablePair
+from teamworld.worlds.base.known_picture import KnownPicture
 from teamworld.worlds.base.views import TeamView
 from teamworld.worlds.contract import (
     WAIT,
@@ -251,6 +253,14 @@ def test_a_headline_names_metrics() -> None:
         check_world(_with_spec(headline=headline), ["two"], seeds=[0], steps=5)
     with pytest.raises(UserError, match="'complexion', no metric of an episode; did you mean 'completion'"):
         check_headline(replace(rooms.make("two", 0, 9, {}).spec, headline=headline))
+
+
+def test_a_picture_that_tells_more_than_its_view_is_found() -> None:
+    found, numbers = module(), count()
+    found.indistinguishable_pairs = rooms.indistinguishable_pairs
+    found.known_picture = lambda view, team: KnownPicture({}, {"hidden": next(numbers)}, frozenset())
+    with pytest.raises(Nonconformance, match="agent_0 can tell them apart by the picture of what it knows"):
+        check_world(found, ["two"], seeds=[0], steps=5)
 
 
 def test_a_drawing_that_cannot_be_made_is_found() -> None:

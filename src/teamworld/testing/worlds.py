@@ -22,6 +22,7 @@ from teamworld.testing.report import CheckReport, checks_by_name, is_refused, su
 from teamworld.testing.world_steps import AFTER_STEP_CHECKS, BEFORE_STEP_CHECKS, ILLEGAL_ACTIONS
 from teamworld.worlds import registry
 from teamworld.worlds.base.indistinguishable_pair import IndistinguishablePair
+from teamworld.worlds.base.known_picture import DrawKnown
 from teamworld.worlds.base.views import StaleView
 from teamworld.worlds.contract import WAIT, World
 
@@ -161,10 +162,11 @@ def refused(case: WorldCase) -> Iterator[str]:
 
 
 def indistinguishable_pairs(case: WorldCase) -> Iterator[str]:
-    """Views and entity lists do not change when only hidden truth changes, in the world's pairs of instances."""
+    """Views, pictures of them and entity lists do not change when only hidden truth changes, in the world's pairs."""
     pairs: Iterable[IndistinguishablePair] = getattr(case.module, "indistinguishable_pairs", lambda level, seed: ())(
         case.level, case.seed
     )
+    draw: DrawKnown | None = getattr(case.module, "known_picture", None)
     for number, (first, second, agent) in enumerate(pairs):
         if list(first.truth()) == list(second.truth()):
             yield f"pair {number} of {agent} does not differ"
@@ -177,6 +179,8 @@ def indistinguishable_pairs(case: WorldCase) -> Iterator[str]:
             part = differing_part(*map(describe_view, views))
             if part is not None:
                 yield f"pair {number}, tick {t}: {agent} can tell them apart by its {part}"
+            elif draw is not None and draw(views[0], first.spec.agents) != draw(views[1], second.spec.agents):
+                yield f"pair {number}, tick {t}: {agent} can tell them apart by the picture of what it knows"
             if any(result.end_reason or agent in result.gone for result in (first.step({}), second.step({}))):
                 break
 

@@ -44,8 +44,8 @@ class Talk(Reasoned):
 
     goals: tuple[GoalId, ...] = Field(
         default=(),
-        description="ids of all tasks that you take from now on, in order, in place of those that you said before, added "
-        "to your message to all if that lacks them; none if nothing is new",
+        description="ids of all tasks that you take from now on, in order, in place of those that you said before, "
+        "added to your message to all if that lacks them; none if nothing is new",
     )
     private: tuple[Private, ...] = Field(default=(), description="messages to single teammates; none to save costs")
     everybody: str = Field(default="", description="one message to all, or empty", max_length=LONGEST)

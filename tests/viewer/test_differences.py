@@ -97,7 +97,7 @@ def test_episodes_of_other_instances_are_refused() -> None:
     start = log[0]
     assert isinstance(start, EpisodeStart)
     for field, value in (("world", "other"), ("level", "other"), ("seed", 99), ("team", ("a", "b", "c", "d"))):
-        other = [msgspec.structs.replace(start, **{field: value}), *log[1:]]  # type: ignore[arg-type]
+        other = [msgspec.structs.replace(start, **{field: value}), *log[1:]]
         with pytest.raises(UserError, match=f"of one instance: the {field} is"):
             find_differences(build(log), build(other))
     moved = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Mapping
 from itertools import permutations
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from teamworld.cli import run as command
+from teamworld.errors import UserError
 from teamworld.experiment.api import run
 from teamworld.experiment.fork import ForkPlayer, find_episode
 from teamworld.experiment.fork_spec import ForkChange
@@ -18,7 +20,8 @@ from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.results import EpisodeRow
 from teamworld.metrics.summary import summarise
 from teamworld.report import worth
-from teamworld.report.statistics import mean_interval
+from teamworld.report.statistics import Interval, mean_interval
+from teamworld.report.stored_worth import load_worth, save_worth
 from teamworld.report.worth import Coalition, draw_orders, measure, shapley, shapley_in_order
 from teamworld.seeding import generator
 
@@ -116,6 +119,37 @@ def test_worths_are_differences_of_forks_and_never_to_send_is_the_silent_row(out
         alone[acting] = summarise(player.play(changes).events).steps
     expected = shapley(origin.start.team, alone.__getitem__)
     assert {name: steps_of(part) for name, part in by_name(measured.agents).items()} == pytest.approx(expected)
+
+
+def test_worths_are_kept_beside_the_log_and_known_by_it(out: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(out, copy)
+    folder = RunFolder(copy)
+    origin = find_episode(folder, 1)
+    place = (folder, origin.cell, 1)
+    assert load_worth(*place, origin.row.digest) is None
+    interval = Interval(1.5, 1.0, 2.0, 4)
+    parts = {"completion": None, "steps": interval, "questions": interval}
+    measured = worth.EpisodeWorth(
+        origin,
+        (worth.Worth("message 0", 0, "agent_0", "a", parts), worth.Worth("all messages", None, None, "", parts)),
+        (worth.Worth("agent_0", None, None, "", parts),),
+        7,
+        4,
+        None,
+    )
+    path = save_worth(measured)
+    found = load_worth(*place, origin.row.digest)
+    assert found is not None
+    assert [part.name for part in (*found.messages, *found.agents)] == ["message 0", "all messages", "agent_0"]
+    kept = found.messages[0].steps
+    assert kept is not None
+    assert (kept.mean, kept.low, kept.high, kept.n, found.messages[0].completion) == (*interval, None)
+    assert load_worth(*place, "another") is None, "of a log that was played again since"
+    assert str(tmp_path) not in path.read_text("utf-8")
+    path.write_text(path.read_text("utf-8").replace('"mean": 1.5', '"mean": "1.5"'))
+    with pytest.raises(UserError, match="is damaged.*measure again"):
+        load_worth(*place, origin.row.digest)
 
 
 def _until(measured: worth.EpisodeWorth, part: worth.Worth) -> tuple[worth.Worth, ...]:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from teamworld.metrics.failures import tags
+from teamworld.metrics.failures import LABELS, tags
 from teamworld.reasoning.llm.contract import CallKey
 from teamworld.record import ActionStep, DrawingState, Event
 from teamworld.viewer import build, page
+from teamworld.viewer.replay_types import WorthRow
 from teamworld.worlds.registry import finder
 from tests.viewer import samples
 from tests.viewer.conftest import opened, settle, wait
@@ -46,6 +47,12 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for name, prompts in (("asked", True), ("unprompted", False)):
         made[name] = folder / f"{name}.html"
         made[name].write_text(page(build(log, (), calls, prompts=prompts)), "utf-8")
+    valued = build(samples.by_hand())
+    steps = {"completion": (0.25, 0.25, 0.25), "steps": (-3.0, -5.0, -1.0)}
+    valued.worths = [WorthRow(message=1, values=steps), WorthRow(values=steps), WorthRow(agent="b", values=steps)]
+    valued.fork = f"fork of episode 1 of {samples.HOSTILE}, changed: message in step 2"
+    made["valued"] = folder / "valued.html"
+    made["valued"].write_text(page(valued), "utf-8")
     return made
 
 
@@ -457,3 +464,27 @@ def test_costs_over_the_steps(asked: Page) -> None:
     tokens, usd = (next(values for name, values in rows if name == wanted) for wanted in ("tokens", "USD"))
     assert tokens == [0, 2460, 3690, 3690]
     assert usd == pytest.approx([0, 0.003, 0.003, 0.003])
+
+
+def test_worths_stand_beside_messages_and_agents(browser: Page, files: dict[str, Path]) -> None:
+    with opened(browser, files["valued"]) as shown:
+        words = "worth: completion +0.25, steps −3.0 [−5.0, −1.0]"
+        shown.keyboard.press("End")
+        settle(shown)
+        assert shown.locator("#talk .bill").inner_text() == f"all messages: {words}"
+        said = {text.split("\n")[0]: words in text for text in shown.locator("#talk .said").all_inner_texts()}
+        assert sorted(said.items()) == [("0", False), ("1", True)], "it was measured of the second message alone"
+        assert [words in text for text in shown.locator("#team .agent").all_inner_texts()] == [False, True, False]
+        assert f"of episode 1 of {samples.HOSTILE}" in (shown.locator("#facts").text_content() or "")
+        assert shown.locator("header img, header script").count() == 0
+        assert shown.title() != "broken"
+
+
+def test_a_failure_label_says_what_the_team_lacks(browser: Page, files: dict[str, Path]) -> None:
+    with opened(browser, files["zero"]) as shown:
+        shown.click("#tab-failures")
+        shown.click("#nextlabel")
+        settle(shown)
+        name = shown.evaluate("teamworld.episode.failures[0].label")
+        words = shown.locator("#failures .rule").last.inner_text()
+        assert words == f"{LABELS[name].rule}. What the team lacks there: {LABELS[name].diagnoses}"

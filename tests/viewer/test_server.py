@@ -215,6 +215,15 @@ def test_the_page_may_load_nothing_from_elsewhere(server: ViewServer) -> None:
     assert "http" not in body.replace("http-equiv", "")
 
 
+def test_a_browser_that_leaves_is_no_error(server: ViewServer, capsys: pytest.CaptureFixture[str]) -> None:
+    for error, is_told in ((BrokenPipeError(), False), (KeyError("odd"), True)):
+        try:
+            raise error
+        except (OSError, KeyError):
+            server.handle_error(None, ("127.0.0.1", 1))
+        assert ("Traceback" in capsys.readouterr().err) == is_told
+
+
 def test_damaged_results_are_told(tmp_path: Path) -> None:
     run(build(FIELDS | {"episodes": 1, "methods": ["random"]}), tmp_path / "a")
     for server in serve(tmp_path / "a"):

@@ -15,6 +15,7 @@ from teamworld.experiment.fork import ForkedEpisode, Origin, fork, make_experime
 from teamworld.experiment.fork_spec import ForkChange
 from teamworld.experiment.run_options import RunOptions
 from teamworld.report import tables, worth
+from teamworld.report.stored_worth import save_worth
 from teamworld.report.tables import Table
 
 
@@ -47,12 +48,17 @@ def measure_worth(origin: Origin, *, continuations: int, orders: int, processes:
             processes=processes or process_pool.processors(),
             progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
+    try:
+        kept = f"The replay shows it beside messages and agents: {save_worth(measured)}"
+    except OSError as error:
+        kept = f"It is not kept for the replay: {error}"
     if as_json:
         dump(worth.plain(measured))
         return
     for table in worth.tables(measured):
         print_table(table)
     print(f"{measured.forks} forks were played.")
+    print(printable(kept))
 
 
 def default_folder(origin: Origin, changes: Sequence[ForkChange]) -> Path:

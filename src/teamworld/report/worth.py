@@ -28,6 +28,8 @@ from teamworld.seeding import generator
 
 #: What is measured, in the order of tables: weight of the goals done, steps, and questions as what reasoners cost.
 MEASURES: Final = ("completion", "steps", "questions")
+#: Name of the row of all messages together.
+ALL_MESSAGES: Final = "all messages"
 #: Agents up to which all orders count.
 EXACT: Final = 6
 
@@ -256,7 +258,7 @@ def _messages(
     if sent:
         afters = [asking.after(-1, number) for number in asking.numbers]
         pairs = [(find(_Wanted(after)), find(_Wanted(after, heard=False))) for after in afters]
-        yield Worth("all messages", None, None, "", _differences(pairs))
+        yield Worth(ALL_MESSAGES, None, None, "", _differences(pairs))
 
 
 def _differences(pairs: Sequence[tuple[Summary, Summary]]) -> dict[str, Interval | None]:

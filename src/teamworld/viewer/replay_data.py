@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from teamworld.errors import UserError
 from teamworld.language import ParseError, parse_plan
-from teamworld.metrics.failures import LABELS, Tag
+from teamworld.metrics.failures import LABELS, Label, Tag
 from teamworld.metrics.summary import Summary, summarise
 from teamworld.reasoning.registry import describe
 from teamworld.record import (
@@ -302,7 +302,7 @@ class _Reader:
             messages=[self._messages[number] for number in sorted(self._messages)],
             joints=self._joints,
             failures=[_failure(tag) for tag in sorted(failures, key=lambda tag: tag.first)],
-            labels={tag.label: LABELS[tag.label].rule for tag in failures if tag.label in LABELS},
+            labels={tag.label: _label_in_words(LABELS[tag.label]) for tag in failures if tag.label in LABELS},
             frames=states,
             ticks=None if ticks == list(range(len(ticks))) else ticks,
             undrawn=undrawn,
@@ -330,6 +330,10 @@ def _failure(tag: Tag) -> FailureRow:
     return FailureRow(
         start=tag.first, end=tag.last + 1, label=tag.label, agents=list(tag.agents), goal=tag.goal, text=tag.text
     )
+
+
+def _label_in_words(label: Label) -> str:
+    return f"{label.rule}. What the team lacks there: {label.diagnoses}"
 
 
 def _missing(event: AttemptMade) -> int:

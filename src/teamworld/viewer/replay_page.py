@@ -14,11 +14,13 @@ from teamworld.metrics.failures import tags
 from teamworld.plain_files import write_file
 from teamworld.record import read_log
 from teamworld.report import moments
+from teamworld.report.stored_worth import StoredWorth, load_worth
+from teamworld.report.worth import ALL_MESSAGES, MEASURES
 from teamworld.viewer.differences import find_differences
 from teamworld.viewer.html_export import page, pair_page
 from teamworld.viewer.questions import read_calls
 from teamworld.viewer.replay_data import build
-from teamworld.viewer.replay_types import Replay
+from teamworld.viewer.replay_types import Replay, WorthRow
 from teamworld.worlds.registry import finder
 
 
@@ -120,7 +122,23 @@ def _load(name: EpisodeName, *, prompts: bool) -> tuple[SelectedEpisode, Replay]
     chosen = select_episode(local_folder(name.folder), *name[1:])
     log = list(read_log(chosen.log, expected=chosen.digest))
     calls = read_calls(chosen.folder, chosen.cell, chosen.episode)
-    return chosen, build(log, tags(log, finder(chosen.experiment.world)), calls, prompts=prompts)
+    experiment = chosen.experiment
+    made = build(log, tags(log, finder(experiment.world)), calls, prompts=prompts)
+    made.fork = experiment.fork.in_words() if experiment.fork is not None else ""
+    worth = load_worth(chosen.folder, chosen.cell, chosen.episode, chosen.digest)
+    made.worths = [] if worth is None else [_worth_row(part) for part in (*worth.messages, *worth.agents)]
+    return chosen, made
+
+
+def _worth_row(part: StoredWorth) -> WorthRow:
+    measured = {name: getattr(part, name) for name in MEASURES}
+    bounds = {name: (it.mean, it.low, it.high) for name, it in measured.items() if it is not None}
+    if part.name == ALL_MESSAGES:
+        return WorthRow(values=bounds)
+    kind, _, number = part.name.partition(" ")
+    if kind == "message" and number.isdecimal():
+        return WorthRow(message=int(number), values=bounds)
+    return WorthRow(agent=part.name, values=bounds)
 
 
 def draw_moments(

@@ -97,6 +97,7 @@ class PlanRow(_Row, kw_only=True):
 class SentMessage(_Row, kw_only=True):
     """A message."""
 
+    id: int
     step: int
     agent: str
     act: str
@@ -301,6 +302,16 @@ class KnowledgeLog(_Row, kw_only=True):
     believed: list[BeliefChange]
 
 
+class WorthRow(_Row, kw_only=True):
+    """What a message, all messages or an agent was worth, by forks without it; see ``report.worth``."""
+
+    message: int | None = None
+    """Its id; None of an agent and of all messages."""
+    agent: str | None = None
+    values: dict[str, tuple[float, float, float]] = {}
+    """By measure the mean and the bounds of its interval, which are the mean where there is only one continuation."""
+
+
 class Replay(_Row, kw_only=True):
     """An episode."""
 
@@ -343,6 +354,10 @@ class Replay(_Row, kw_only=True):
     """Of prompts and of answers as they came."""
     prompts: bool = True
     """Whether these are kept, where there are any."""
+    worths: list[WorthRow] = []
+    """Empty unless ``teamworld worth`` measured them."""
+    fork: str = ""
+    """Of a fork, where it was forked from and what was changed, in words."""
     knowledge: KnowledgeLog | None = None
     """None unless the log was recorded at the level ``beliefs``."""
 

@@ -6,9 +6,10 @@ It answers questions alone and changes nothing; ``local_server`` says whom it an
 from __future__ import annotations
 
 import secrets
+import sys
 from http import HTTPStatus
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
@@ -44,6 +45,11 @@ class ViewServer(LocalServer):
     def address(self) -> str:
         """What to open in a browser."""
         return self.address_at(self.token)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401  (as its base has it)
+        """Say nothing of a browser that has left before it was answered; report all else."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
     def answer(self, target: str) -> tuple[str, bytes]:
         """Return the type and the body of what stands at an address.

@@ -27,6 +27,17 @@
 
   tw.byId = (id) => document.getElementById(id);
   tw.clamp = (value, low, high) => Math.min(high, Math.max(low, value));
+  /** What something was worth, in words; empty where it was not measured. */
+  tw.worthInWords = function (row) {
+    if (!row) return "";
+    const signed = (value, digits) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(digits)}`;
+    const words = Object.entries(row.values ?? {}).map(([name, [mean, low, high]]) => {
+      const digits = name === "completion" ? 2 : 1;
+      return `${name} ${signed(mean, digits)}${low === high ? "" : ` [${signed(low, digits)}, ${signed(high, digits)}]`}`;
+    });
+    return `worth: ${words.join(", ")}`;
+  };
+
   tw.plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 
   /** Entities as people say them: "<block>(2)" becomes "block 2", "block_2" too. */

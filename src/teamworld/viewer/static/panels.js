@@ -86,6 +86,9 @@
       if (last && last.start === message.step && last.room === message.room) last.rows.push(message);
       else groups.push({ start: message.step, room: message.room, rows: [message] });
     }
+    const worths = new Map((episode.worths ?? []).filter((row) => row.message !== undefined).map((row) => [row.message, row]));
+    const whole = episode.worths?.find((row) => row.message === undefined && row.agent === undefined);
+    if (whole) tw.byId("talk").append(tw.el("p", { class: "bill", title: "with all messages, less if nobody hears any" }, `all messages: ${tw.worthInWords(whole)}`));
     const line = (message) => {
       const to = message.to === undefined || message.to === null ? null : message.to.length ? `to ${message.to.map(tw.say).join(", ")}` : message.room === undefined ? "nobody was in reach" : "alone";
       const lost = message.lost?.length ? `did not reach ${message.lost.map(tw.say).join(", ")}` : null;
@@ -94,7 +97,8 @@
         tw.el("div", null,
           tw.el("span", { class: "act" }, message.act), message.goal ? tw.goalChip(episode, message.goal) : null,
           to ? tw.el("span", { class: "aside" }, to) : null, lost ? tw.el("span", { class: "aside bad" }, lost) : null,
-          tw.el("p", { class: "text" }, message.text)));
+          tw.el("p", { class: "text" }, message.text),
+          worths.has(message.id) ? tw.el("p", { class: "worth", title: "with the message, less if nobody hears it" }, tw.worthInWords(worths.get(message.id))) : null));
     };
     const make = (group) => tw.el("section", { class: "group" },
       jumpTo(group.start, jump, `step ${group.start}${group.room === undefined || group.room === null ? "" : ` · meeting ${group.room + 1}`}`),
@@ -232,7 +236,9 @@
       const isBad = before?.status === "failed" && before.ended !== OPEN;
       const last = before ? tw.el("p", { class: isBad ? "last bad" : "last" }, `last plan${before.goal ? ` for ${tw.say(before.goal)}` : ""}: ${tw.planEnd(before)} at step ${before.end}`) : null;
       const list = plan || stray ? tw.el("ol", { class: "plan" }, stray, actions) : tw.el("p", { class: "last" }, t >= episode.steps ? "the episode is over" : idle ? "no plan, waits" : "no plan");
-      return [head, list, last].filter(Boolean);
+      const worth = episode.worths?.find((row) => row.agent === lane.name);
+      const worthy = worth ? tw.el("p", { class: "worth", title: "Shapley value: what it adds to those that act, against waiting" }, tw.worthInWords(worth)) : null;
+      return [head, list, last, worthy].filter(Boolean);
     }
 
     setChosen(place) {

@@ -251,6 +251,7 @@
       ["method", episode.method],
       ["reasoner", episode.reasoner],
       ["run", `seed ${episode.seed}, episode ${episode.episode}`],
+      ...(episode.fork ? [["fork", episode.fork.replace(/^fork of /, "of ")]] : []),
       ...(result.headline ?? []).map(measure),
       ...(goals ? [["completion", share, completion]] : []),
       ["steps", String(result.steps), `of ${result.horizon}, ${end}`],

@@ -105,6 +105,22 @@ def test_actions_are_chosen_among_options_and_single_moves_or_written(tmp_path: 
         assert person.wait("asked", behind=state["question"])["map"]["frame"]["agents"][1] == [3, 0]
 
 
+def test_a_planner_fills_in_a_row_for_each_agent(tmp_path: Path) -> None:
+    with game(tmp_path / "run", "planner", methods=["cmas"]) as played:
+        person = played.person("planner")
+        state = person.wait("asked")
+        [rows] = state["sheet"]["form"]
+        assert (rows["kind"], state["map"]) == ("rows", None)
+        offers = {part["name"]: [offer["value"] for offer in part["offers"]] for part in rows["fields"]}
+        assert offers["agent"] == ["agent_0", "agent_1"]
+        assert offers["goal"] == ["block_0", "block_1", "block_2"]
+        assert "move_to_block(block_1, left)" in offers["action"]
+        row = {"goal": None, "action": "idle(1)"}
+        assert "valid string" in (person.answer(state["question"], {"actions": [{"agent": 1, **row}]}) or "")
+        both = [{"agent": agent, **row} for agent in offers["agent"]]
+        assert person.answer(state["question"], {"actions": both}) is None
+
+
 class ShortPatience(PlayDesk):
     """A desk at which the run is stopped when so many questions were answered, as if its process had ended."""
 

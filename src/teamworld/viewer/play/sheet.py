@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -112,6 +112,8 @@ def make_form(question: Question[Any], answered: Mapping[str, Any]) -> tuple[For
         offers = question.offers(name, answered)[:_MOST_OFFERS]
         default = None if info.default is PydanticUndefined else info.default
         field = _field(name, schema["properties"][name], definitions, required=info.is_required(), default=default)
+        if field.fields:
+            field = msgspec.structs.replace(field, fields=tuple(_suggested(part, question) for part in field.fields))
         if offers:
             kind: FieldKind = "lines" if is_list(info) else "choice"
             shown = [_offer(offer, notes) for offer in offers]
@@ -123,6 +125,22 @@ def make_form(question: Question[Any], answered: Mapping[str, Any]) -> tuple[For
             )
         made.append(field)
     return tuple(made)
+
+
+def _suggested(part: FormField, question: Question[Any]) -> FormField:
+    """Return a field of a row with what it could name: an agent, a goal or an action that the question shows."""
+    views = question.views.values()
+    match part.name:
+        case "agent":
+            names: Iterable[str] = question.views
+        case "goal":
+            names = (goal.id for view in views for goal in view.goals if goal.state == "open")
+        case "action":
+            names = (plain(option.action) for view in views for option in view.options)
+        case _:
+            names = ()
+    offers = tuple(Offer(value=name, words=name) for name in dict.fromkeys(names))
+    return msgspec.structs.replace(part, offers=offers[:_MOST_OFFERS])
 
 
 def _offer(offer: object, notes: Mapping[str, str]) -> Offer:

@@ -109,9 +109,11 @@
   function rows(field) {
     const all = [];
     const list = el("div", { class: "rows" });
+    const lists = new Map(field.fields.filter((part) => part.offers.length).map((part) =>
+      [part.name, el("datalist", { id: `list${(made += 1)}` }, part.offers.map((offer) => el("option", { value: offer.words })))]));
     const add = () => {
       const cells = field.fields.map((part) => {
-        const box = el("input", { type: "text", "aria-label": tw.say(part.name) });
+        const box = el("input", { type: "text", "aria-label": tw.say(part.name), list: lists.get(part.name)?.id });
         const value = () => (part.kind === "lines" ? box.value.split(";").map((word) => word.trim()).filter(Boolean)
           : part.kind === "number" ? (box.value === "" ? undefined : Number(box.value))
             : box.value.trim() || !part.is_nullable ? box.value : null);
@@ -129,7 +131,7 @@
     };
     if (field.is_required) add();
     return {
-      node: el("fieldset", { class: "field" }, legend(field), list, el("button", { type: "button", on: { click: add } }, "+ row")),
+      node: el("fieldset", { class: "field" }, legend(field), ...lists.values(), list, el("button", { type: "button", on: { click: add } }, "+ row")),
       value: () => all.map((row) => row.value()),
     };
   }

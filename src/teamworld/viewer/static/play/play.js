@@ -12,8 +12,12 @@
     const box = el("div", { class: "prose" });
     let list = null;
     for (const line of text.split("\n")) {
-      const [, mark, rest] = /^\s*(-|\d+\.|>)\s+(.*)$/.exec(line) ?? [];
+      const [, mark, rest] = /^\s*(-|\d+\.|>|###)\s+(.*)$/.exec(line) ?? [];
       if (!line.trim()) list = null;
+      else if (mark === "###") {
+        list = null;
+        box.append(el("h4", null, inline(rest)));
+      }
       else if (mark === undefined || mark === ">") {
         list = null;
         box.append(el("p", null, inline(mark ? rest : line)));

@@ -17,7 +17,7 @@ import tempfile
 import numpy as np
 
 import teamworld
-from teamworld.report.measurement import Sample
+from teamworld.report.comparison import Sample
 
 #: World, level, method and steps of an episode.
 PLACES = (

@@ -68,6 +68,7 @@ def test_the_floor_stands_beside_every_difference(out: Path, capsys: pytest.Capt
     assert (out / "twins.csv").exists()
 
 
+@pytest.mark.heavy
 def test_a_twin_replays_and_goes_on_as_it_is(out: Path) -> None:
     assert command(["replay", str(out / "twin")]) == 0
     assert command(["status", str(out)]) == 0

@@ -1,4 +1,4 @@
-"""Calls of a run with a salt: other sampling seeds, answers of their own, a place of their own in a mailbox."""
+"""Calls of twins and controls: other sampling seeds, answers and places of their own, and tokens as counted."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from teamworld.experiment.spec import ExperimentSpec, RunCell, build
 from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.reasoning.llm.contract import CallKey, CallRecord, Request
 from teamworld.reasoning.llm.gateway import Sent
+from teamworld.record import EpisodeEnd, LlmCall, TokensTaken, read_log
 from teamworld.seeding import salted_seed
 from tests.reasoning.llm.records import key, request
 from tests.reasoning.llm.server import Peer
@@ -77,3 +78,14 @@ def test_questions_of_a_twin_lie_beside_those_of_its_method(salt: int | None, pl
     client = CachedClient(cast("Any", None), cast("Any", calls), None, cast("Any", box), cast("Any", budget), salt)
     asyncio.run(client._send(key(), request(), nothing))
     assert box.cell == place
+
+
+def test_tokens_of_a_model_are_those_that_its_provider_counted(server: Peer, tmp_path: Path) -> None:
+    limited = {"methods": ["cmas:free"], "allowances": {0: [{"tokens": 100_000, "steps": 4}]}}
+    run(asked(server, **limited), tmp_path / "m")
+    events = list(read_log(next((tmp_path / "m").rglob("*.zst"))))
+    counted = sum((e.prompt_tokens or 0) + (e.output_tokens or 0) for e in events if isinstance(e, LlmCall))
+    end = events[-1]
+    assert isinstance(end, EpisodeEnd)
+    assert isinstance(end.tokens, TokensTaken)
+    assert end.tokens.taken == counted > 100

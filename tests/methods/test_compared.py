@@ -16,7 +16,7 @@ from tests.methods.single_steps import MATRIX, SAME, score
 REFERENCE = {"perceive": "all", "translate": "mind"}
 VARIANTS = {
     "camon": {"reference": REFERENCE, "no_review": {"review": False}, "no_orders": {"orders": False}},
-    "cmas": {"reference": REFERENCE},
+    "cmas": {"reference": REFERENCE, "free": {"when": "free"}},
     "dmas": {"reference": REFERENCE, "own": {"sees": "own"}},
     "hmas1": {"reference": REFERENCE, "own": {"sees": "own"}},
     "hmas2": {"reference": {**REFERENCE, "asked": "all"}, "own": {"sees": "own"}, "central": {"feedback": False}},

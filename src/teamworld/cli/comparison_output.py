@@ -16,7 +16,7 @@ from teamworld.cli.executions import default_folder, of_shard, share, tell_shard
 from teamworld.cli.monitor import dump, estimate_all, monitored, print_table
 from teamworld.errors import UserError, printable
 from teamworld.experiment import comparison_runs, grid
-from teamworld.experiment.comparison_runs import ComparisonRun
+from teamworld.experiment.comparison_runs import ComparisonRun, ControlKind
 from teamworld.experiment.grid import GridRun
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.shared_budget import SharedBudget
@@ -43,6 +43,7 @@ def compare(
     *,
     references: bool,
     twin: Sequence[str],
+    controls: ControlKind | None,
     figures: bool,
     as_json: bool,
 ) -> None:
@@ -56,6 +57,7 @@ def compare(
         options: How its runs are carried out.
         references: Whether random, scripted and silent teams stand beside.
         twin: Methods that get a twin.
+        controls: How controls are played; None: there are none.
         figures: Whether to draw.
         as_json: Print one JSON object, and nothing else.
     """
@@ -66,11 +68,12 @@ def compare(
     for setting in settings:
         setting.experiment.resolved()  # all of them, before the first begins
     comparison_runs.check_twins(settings, twin)
+    comparison_runs.check_control(settings, controls, options.shard)
     if options.shard and figures:
         raise UserError("--figures is for whole comparisons: leave it out of a shard, and draw once they are joined")
     folder = out if out is not None else of_shard(_default_folder(settings, references), options)
     grid.claim(folder, fields, "comparison")
-    parts = _run(settings, folder, options, references=references, twin=twin)
+    parts = _run(settings, folder, options, references=references, twin=twin, controls=controls)
     if options.shard:
         tell_shard(folder, options.shard, as_json=as_json)
         return
@@ -154,14 +157,28 @@ def _show(
 
 
 def _run(
-    settings: Sequence[GridRun], folder: Path, options: RunOptions, *, references: bool, twin: Sequence[str]
+    settings: Sequence[GridRun],
+    folder: Path,
+    options: RunOptions,
+    *,
+    references: bool,
+    twin: Sequence[str],
+    controls: ControlKind | None,
 ) -> list[ComparisonRun]:
     """Run what is missing, with a progress bar; show first what language models will take."""
     first, silent = settings[0].experiment, None if references else ()
-    methods = len(first.methods) + len(twin) + references * (len(comparison_runs.REFERENCES) + len(first.methods))
+    methods = (
+        len(first.methods) * (2 if controls else 1)
+        + len(twin)
+        + references * (len(comparison_runs.REFERENCES) + len(first.methods))
+    )
     total = share(methods * len(first.seeds) * first.episodes * len(settings), options)
-    planned = list(comparison_runs.planned(settings, folder, references=references, silent=silent, twin=twin))
-    lines = estimate_all([(part.folder, part.experiment) for part in planned], options)
+    planned = list(
+        comparison_runs.planned(
+            settings, folder, references=references, silent=silent, twin=twin, controls=controls is not None
+        )
+    )
+    lines = estimate_all([(part.folder, part.estimated or part.experiment) for part in planned], options)
     budget = SharedBudget(options, [part.folder for part in planned])
     with monitored(total, first, options, lines=lines) as (step, monitor):
         return comparison_runs.run_all(
@@ -170,6 +187,7 @@ def _run(
             references=references,
             silent=silent,
             twin=twin,
+            controls=controls,
             progress=step,
             budget=budget,
             watch=monitor,

@@ -34,6 +34,8 @@ def compare(
     primary: str | None = None,
     references: Annotated[bool, Parameter(help=_REFERENCES)] = True,
     twin: Names = None,
+    control: str | None = None,
+    equal_tokens: Flag = False,
     out: Path | None = None,
     figures: Flag = False,
     json: Flag = False,
@@ -60,6 +62,11 @@ def compare(
         Play an inert twin of a method too, with commas or repeated for several: same layouts, same requests up to the
         first answer that differs, all draws others. What separates the two is noise; every difference is then told
         beside this noise floor, and flagged where it lies within it.
+    control:
+        central plays one more row beside each method: one reasoner that plans for all bodies (cmas:free).
+    equal_tokens:
+        Give the control the tokens that its method took on the same instance; the ratio achieved is told. Of rules the
+        words of prompts and answers are counted, as they would be sent.
     out:
         Folder of the comparison. [default: a name made from the arguments, under runs/]
     figures:
@@ -70,7 +77,7 @@ def compare(
     if not methods:
         raise UserError("which methods? expected at least one, such as: teamworld compare drwell zero_shot --seeds 20")
     from teamworld.cli import comparison_output
-    from teamworld.experiment import grid
+    from teamworld.experiment import comparison_runs, grid
     from teamworld.experiment.spec import load
     from teamworld.methods import registry
     from teamworld.report.measurement import metric_names
@@ -79,7 +86,7 @@ def compare(
     if folders := [Path(name) for name in methods if name not in known and Path(name).is_dir()]:
         if len(folders) < len(methods):
             raise UserError("methods or folders of runs to compare: name the one or the other")
-        named = {"world": world, "vary": vary, "twin": twin}
+        named = {"world": world, "vary": vary, "twin": twin, "control": control, "equal-tokens": equal_tokens}
         if chosen := [*spec.fields(), *(name for name, value in named.items() if value)]:
             raise UserError(f"the runs in folders are what they are: leave out --{'/--'.join(sorted(chosen))}")
         comparison_output.compare_folders(
@@ -108,6 +115,7 @@ def compare(
         options,
         references=references,
         twin=split_names(twin or ()),
+        controls=comparison_runs.control_kind(control, equal_tokens=equal_tokens),
         figures=figures,
         as_json=json,
     )

@@ -116,7 +116,7 @@ def _spec_options() -> Any:  # noqa: ANN401  (a type made at run time)
     """Return a parameter type with an option for each field of an experiment but those that are no option."""
     made = []
     for name, info in ExperimentSpec.model_fields.items():
-        if name in ("world", "methods", "salt", "fork"):
+        if name in ("world", "methods", "salt", "allowances", "fork"):
             continue
         whole = int in (info.annotation, *get_args(info.annotation))
         kind = Int if whole else Path | None if name == "memory" else str | None

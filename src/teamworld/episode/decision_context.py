@@ -9,6 +9,7 @@ from teamworld.episode.event_recorder import EventRecorder
 from teamworld.episode.message_delivery import Channel, Meeting
 from teamworld.language import AgentId, Plan
 from teamworld.methods.contract import Message
+from teamworld.reasoning.allowance import TokenAllowance
 from teamworld.reasoning.contract import Answer, Question, Reasoner
 from teamworld.reasoning.retry import ask_until_usable
 from teamworld.reasoning.router import find_reasoner
@@ -54,6 +55,7 @@ class DecisionPoint:
         recorder: EventRecorder,
         reasoner: Reasoner,
         retries: int,
+        allowance: TokenAllowance | None = None,
     ) -> None:
         self.free = free
         self.views = views
@@ -62,6 +64,7 @@ class DecisionPoint:
         self.may_speak = channel.may_speak
         self.together = recorder.together
         self.note = recorder.record
+        self.allowance = allowance
         self._channel = channel
         self._recorder = recorder
         self._reasoner = reasoner

@@ -19,6 +19,7 @@ from teamworld.language import Action, AgentId, Entity, GoalId, Relation, show
 from teamworld.memory.guidebook import WorldModel
 from teamworld.methods.contract import Briefing, Carry, Choice, Decision, Method
 from teamworld.planning.simulate import dry_run
+from teamworld.reasoning.allowance import TokenAllowance
 from teamworld.reasoning.contract import Reasoner
 from teamworld.record import (
     FORMATS,
@@ -40,6 +41,7 @@ from teamworld.record import (
     RelationInfo,
     Release,
     StepDone,
+    TokensTaken,
 )
 from teamworld.seeding import Streams
 from teamworld.worlds.contract import (
@@ -90,6 +92,7 @@ class Episode:
         streams: Makes the generators of the episode.
         setting: What names the episode.
         edit: Changes messages before they are sent.
+        allowance: What questions may take; whoever counts it stands round the reasoner. None: no limit.
     """
 
     def __init__(
@@ -102,6 +105,7 @@ class Episode:
         streams: Streams,
         setting: Setting,
         edit: MessageEdit = lambda message: message,
+        allowance: TokenAllowance | None = None,
     ) -> None:
         self._world = world
         self._method = method
@@ -109,6 +113,7 @@ class Episode:
         self._memory = memory
         self._streams = streams
         self._setting = setting
+        self._allowance = allowance
         self._recorder = EventRecorder(log, setting.log_level)
         self._perceptions = PerceptionRecorder(self._recorder.record)
         self._alive = list(world.spec.agents)
@@ -199,6 +204,7 @@ class Episode:
             recorder=self._recorder,
             reasoner=self._reasoner,
             retries=self._setting.retries,
+            allowance=self._allowance,
         )
 
     async def _decide(self, views: Views) -> set[AgentId]:
@@ -467,7 +473,9 @@ class Episode:
             self._end_plan(agent, Ending("unfinished", over))
         for agent, goal in self._committed.items():
             self._recorder.record(Release(agent=agent, goal=goal, cause="ended"))
-        self._recorder.record(EpisodeEnd(reason=over, idle=self._idle or UNSET))
+        allowance = self._allowance
+        tokens = UNSET if allowance is None else TokensTaken(limit=allowance.limit, taken=allowance.taken)
+        self._recorder.record(EpisodeEnd(reason=over, idle=self._idle or UNSET, tokens=tokens))
 
 
 def _headline(measures: Sequence[HeadlineMeasure]) -> tuple[HeadlineInfo, ...] | UnsetType:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from types import MappingProxyType
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from teamworld.errors import UserError, suggest
 from teamworld.experiment import grid
@@ -13,9 +14,10 @@ from teamworld.experiment.grid import GridRun
 from teamworld.experiment.reasoner_factory import RunMonitor
 from teamworld.experiment.runner import run
 from teamworld.experiment.shared_budget import SharedBudget
-from teamworld.experiment.spec import ExperimentSpec, build
+from teamworld.experiment.spec import ExperimentSpec, RunCell, TokenLimit, build
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.results import EpisodeRow
+from teamworld.experiment.token_use import team_use
 from teamworld.methods import registry
 
 RANDOM: Final = "random"
@@ -26,6 +28,11 @@ REFERENCES: Final = (RANDOM, GREEDY)
 SILENT: Final = "silent"
 #: A method once more with nothing changed but what is drawn: what separates the two is noise alone.
 TWIN: Final = "twin"
+#: One reasoner that plans for all bodies: what a team has to beat that spends as much. And the method that plays it.
+CONTROL: Final = "central"
+CONTROL_METHOD: Final = "cmas:free"
+#: How a control is played: as it likes, or on the tokens that its team took on the same instance.
+ControlKind: TypeAlias = Literal["unlimited", "equal"]
 #: Folder of a setting's run in which all is heard.
 ALOUD: Final = "run"
 
@@ -38,6 +45,8 @@ class ComparisonRun(NamedTuple):
     names: dict[str, str]
     """Of its methods, as the comparison calls them."""
     setting: GridRun
+    estimated: ExperimentSpec | None = None
+    """The experiment that takes as many tokens, where that is another one."""
 
     @property
     def is_silent(self) -> bool:
@@ -47,7 +56,8 @@ class ComparisonRun(NamedTuple):
     @property
     def is_aloud(self) -> bool:
         """Whether it is the run of the methods that are compared, and none that stands beside it."""
-        return not self.is_silent and not is_twin(self.folder, self.experiment)
+        run = self.folder, self.experiment
+        return not (self.is_silent or is_twin(*run) or is_control(*run))
 
 
 def settings(data: Mapping[str, Any], *, imports: bool = True) -> list[GridRun]:
@@ -108,6 +118,7 @@ def _of_one_folder(
     plan = grid.read_plan(folder)
     by_name = {part.name: part for part in grid.expand(plan, imports=False)} if grid.is_grid(plan) else {}
     is_grid, parts = grid.kind_of(folder) == "grid", []
+    teams = {path.parent: part.methods for path, part in zip(paths, experiments, strict=True) if path.name == ALOUD}
     for path, experiment in zip(paths, experiments, strict=True):
         name = (path if is_grid else path.parent).relative_to(folder).as_posix().removeprefix(".")
         values = by_name[name].values if name in by_name else {}
@@ -116,6 +127,12 @@ def _of_one_folder(
         is_silent = not is_grid and path.name == SILENT
         has_twins = not is_grid and is_twin(path, experiment)
         names = {m: silent_name(m, own) if is_silent else twin_name(m) if has_twins else m for m in shown.methods}
+        if not is_grid and is_control(path, experiment):
+            team = own_methods(teams.get(path.parent, ()))
+            controlled = next((method for method in team if control_folder(method) == path.name), None)
+            if controlled is None:
+                continue
+            names = {CONTROL_METHOD: control_name(controlled, team)}
         if shown.methods and (references or not is_silent):
             parts.append(ComparisonRun(path, shown, names, GridRun(name, values, shown)))
     return parts
@@ -202,11 +219,58 @@ def twins(setting: GridRun, out: Path, wanted: Collection[str] | None) -> Compar
 def check_twins(settings: Sequence[GridRun], wanted: Collection[str]) -> None:
     """See that the methods that are to have twins are compared; raises ``UserError``."""
     for method in wanted:
-        known = {name: None for setting in settings for name in setting.experiment.methods}
+        known = list(dict.fromkeys(name for setting in settings for name in setting.experiment.methods))
         if method not in known:
             raise UserError(
                 f"--twin: '{method}' is not compared here{suggest(method, list(known))}; name it a method too"
             )
+
+
+def control(
+    setting: GridRun, out: Path, method: str, allowances: Mapping[int, tuple[TokenLimit, ...]] = MappingProxyType({})
+) -> ComparisonRun:
+    """Return the run of the control of a method: one reasoner that plans for all bodies.
+
+    Args:
+        setting: As for ``aloud``.
+        out: Folder of the comparison.
+        method: The team's.
+        allowances: Tokens that it may take, see ``ExperimentSpec.allowances``; empty for no limit.
+    """
+    own = own_methods(setting.experiment.methods)
+    experiment = _only(setting.experiment, (CONTROL_METHOD,)).model_copy(update={"allowances": dict(allowances)})
+    names = {CONTROL_METHOD: control_name(method, own)}
+    return ComparisonRun(out / setting.name / control_folder(method), experiment, names, setting)
+
+
+def _allowances(setting: GridRun, out: Path, method: str) -> Mapping[int, tuple[TokenLimit, ...]] | None:
+    """Return what the control of a method may take; None where its team asks nothing, so that nothing is equal."""
+    asked, held = setting.experiment, RunFolder(control(setting, out, method).folder)
+    limits: Mapping[int, tuple[TokenLimit, ...]] = held.experiment().allowances if held.is_begun else {}
+    if not all(len(limits.get(seed, ())) >= asked.episodes for seed in asked.seeds):
+        limits = team_use(RunFolder(out / setting.name / ALOUD), method)
+    return limits if any(limit.tokens for own in limits.values() for limit in own) else None
+
+
+def control_kind(control: str | None, *, equal_tokens: bool) -> ControlKind | None:
+    """Return how controls are played, None where there are none; raises ``UserError``."""
+    if control not in (None, CONTROL):
+        raise UserError(f"--control: expected {CONTROL}, one reasoner that plans for all bodies, got '{control}'")
+    if control is None:
+        if equal_tokens:
+            raise UserError(f"--equal-tokens limits a control: add --control {CONTROL}")
+        return None
+    return "equal" if equal_tokens else "unlimited"
+
+
+def check_control(settings: Sequence[GridRun], kind: ControlKind | None, shard: str | None) -> None:
+    """See that controls can be played, before anything is; raises ``UserError``."""
+    if kind is None:
+        return
+    if shard is not None:
+        raise UserError("--control goes by the tokens of whole runs: leave it out of a shard, and add it to the whole")
+    for setting in settings:
+        control(setting, Path(), setting.experiment.methods[0]).experiment.resolved()
 
 
 def planned(
@@ -216,6 +280,7 @@ def planned(
     references: bool,
     silent: Collection[str] | None,
     twin: Collection[str] | None = (),
+    controls: bool = False,
 ) -> Iterator[ComparisonRun]:
     """Yield the runs that a comparison can take: in silence those of all methods, for any may turn out to talk.
 
@@ -225,6 +290,7 @@ def planned(
         references: As for ``run_all``.
         silent: As for ``run_all``.
         twin: Methods that get a twin; None: all, for any may have been given one.
+        controls: Whether methods get a control. It takes about what its team takes.
     """
     for setting in places:
         yield aloud(setting, out, references=references)
@@ -232,6 +298,8 @@ def planned(
         for part in (quiet, twins(setting, out, twin)):
             if part is not None:
                 yield part
+        for method in own_methods(setting.experiment.methods) if controls else ():
+            yield control(setting, out, method)._replace(estimated=_only(setting.experiment, (method,)))
 
 
 def run_all(
@@ -241,6 +309,7 @@ def run_all(
     references: bool,
     silent: Collection[str] | None,
     twin: Collection[str] = (),
+    controls: ControlKind | None = None,
     progress: Callable[[EpisodeRow], None],
     budget: SharedBudget,
     watch: RunMonitor,
@@ -253,6 +322,7 @@ def run_all(
         references: Whether random and scripted teams stand beside.
         silent: Methods that are run in silence too; None for all that talk, and the first.
         twin: Methods that get a twin.
+        controls: How the controls of all methods are played; None: there are none.
         progress: Called with each episode.
         budget: How runs are carried out, and the budget that they share.
         watch: Told how many calls are in flight.
@@ -273,6 +343,10 @@ def run_all(
         for part in (in_silence(setting, out, spoke, silent), twins(setting, out, twin)):
             if part is not None:
                 play(part)
+        for method in own_methods(setting.experiment.methods) if controls is not None else ():
+            allowances = {} if controls == "unlimited" else _allowances(setting, out, method)
+            if allowances is not None:
+                play(control(setting, out, method, allowances))
     return parts
 
 
@@ -291,9 +365,31 @@ def twin_name(method: str) -> str:
     return f"{TWIN}:{method}"
 
 
+def is_control(folder: Path, experiment: ExperimentSpec) -> bool:
+    """Return whether the run in a folder is that of a control of a comparison."""
+    return folder.name.startswith(f"{CONTROL}-") and experiment.methods == (CONTROL_METHOD,)
+
+
+def control_name(method: str, methods: Sequence[str]) -> str:
+    """Return what the control of a method is called: ``central`` for the first."""
+    return CONTROL if method == methods[0] else f"{CONTROL}:{method}"
+
+
+def control_folder(method: str) -> str:
+    """Return the name of the folder of a method's control."""
+    return f"{CONTROL}-{RunCell(method, 0).name.removesuffix('-s0')}"
+
+
 def own_methods(present: Iterable[str]) -> list[str]:
-    """Return the methods that are compared: without reference teams, silent ones and twins."""
-    return [name for name in present if name not in REFERENCES and name.partition(":")[0] not in (SILENT, TWIN)]
+    """Return the methods that are compared: without reference teams, silent ones, twins and controls."""
+    beside = (SILENT, TWIN, CONTROL)
+    return [name for name in present if name not in REFERENCES and name.partition(":")[0] not in beside]
+
+
+def control_names(present: Sequence[str]) -> dict[str, str]:
+    """Return by method the name of its control, where that was run."""
+    own = own_methods(present)
+    return {name: control_name(name, own) for name in own if control_name(name, own) in present}
 
 
 def silent_names(present: Sequence[str]) -> dict[str, str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import msgspec
+from msgspec import UnsetType
 
 from teamworld.errors import UserError
 from teamworld.experiment import process_pool
@@ -42,6 +43,10 @@ class EpisodeMetrics(NamedTuple):
     """What metrics across runs need of it."""
     identity: Identity
     """What it is apart from its seeds."""
+    deeds: str
+    """Digest of what agents did but wait and talk, step by step."""
+    tokens: tuple[int, int] | None
+    """Tokens that its questions might take, and took; None where nothing limited them."""
 
 
 def of_log(path: Path) -> dict[str, Value]:
@@ -106,15 +111,16 @@ def _of_tables(tables: ParquetTables, cell: RunCell) -> list[EpisodeMetrics]:
     held = tables.manifest.tables["metrics"]
     names = [name for name in logged_metrics() if {name, f"{name}_num", f"{name}_den"} <= held.keys()]
     parts = [f"{name}{end}" for name in names for end in ("", "_num", "_den")]
-    measured: dict[int, tuple[dict[str, Value], Extract, Identity]] = {}
-    columns = ("cell", "episode", "extract", *Identity._fields, *parts)
+    measured: dict[int, tuple[dict[str, Value], Extract, Identity, str, tuple[int, int] | None]] = {}
+    columns = ("cell", "episode", "extract", *Identity._fields, "deeds", "token_limit", "tokens_taken", *parts)
     for frame in tables.frames("metrics", columns, cell):
-        for name, episode, text, layout, play, deeds, *numbers in frame.select(columns).iter_rows():
+        for name, episode, text, layout, play, deeds, limit, taken, *numbers in frame.select(columns).iter_rows():
             if name != cell.name:
                 continue
             values = dict(zip(names, map(Value, numbers[::3], numbers[1::3], numbers[2::3]), strict=True))
             try:
-                measured[episode] = values, msgspec.json.decode(text, type=Extract), Identity(layout, play, deeds)
+                extracted, tokens = msgspec.json.decode(text, type=Extract), None if limit is None else (limit, taken)
+                measured[episode] = values, extracted, Identity(layout, play), deeds, tokens
             except (msgspec.DecodeError, TypeError) as error:
                 raise UserError(f"{tables.folder} is damaged: {error}") from None
     rows = [row for _, row in tables.finished([cell])]
@@ -141,7 +147,10 @@ def of_events(
     prices = Prices.load(None)
     identified = Identifier(_checked(path, cell, row.episode, events))
     table = _table(path, identified, [call._replace(usd=price_of(call, prices)) for call in calls])
-    return EpisodeMetrics(cell, row, measure(table), extract(table), identified.identity)
+    counted = table.end.tokens
+    tokens = None if isinstance(counted, UnsetType) else (counted.limit, counted.taken)
+    values, extracted = measure(table), extract(table)
+    return EpisodeMetrics(cell, row, values, extracted, identified.identity, identified.deeds, tokens)
 
 
 def _checked(path: Path, cell: RunCell, number: int, events: Iterable[Event]) -> Iterator[Event]:

@@ -16,7 +16,7 @@ import msgspec
 from teamworld.experiment.spec import ExperimentSpec
 
 #: Fields of an experiment of which a run may get more.
-GROWING: Final = frozenset({"methods", "seeds", "episodes"})
+GROWING: Final = frozenset({"methods", "seeds", "episodes", "allowances"})
 #: Options that name files: trained networks, homes, scenes, maps.
 FILES: Final = frozenset({"file", "data", "map_file"})
 

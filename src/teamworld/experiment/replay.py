@@ -20,6 +20,7 @@ from teamworld.experiment.warm_start import RunMemories, opened
 from teamworld.memory.store import MemoryStore
 from teamworld.methods import registry as methods
 from teamworld.metrics.summary import Summary, summarise
+from teamworld.reasoning.contract import Reasoner
 from teamworld.record import EpisodeStart, Event, OtherFormat, read_log
 from teamworld.record.log import encode
 
@@ -53,7 +54,10 @@ def replay(folder: RunFolder, experiment: ExperimentSpec, scratch: Path) -> Iter
 
 @contextmanager
 def replaying(
-    folder: RunFolder, experiment: ExperimentSpec, scratch: Path
+    folder: RunFolder,
+    experiment: ExperimentSpec,
+    scratch: Path,
+    wrapped: Callable[[Reasoner], Reasoner] = lambda reasoner: reasoner,
 ) -> Iterator[Callable[[RunCell, EpisodeRow], ReplayedEpisode]]:
     """Yield what runs a finished episode again and compares its log; those of a cell are to come in order.
 
@@ -61,6 +65,7 @@ def replaying(
         folder: The run, which has results; it is only read.
         experiment: Its experiment, resolved.
         scratch: As for ``replay``; ``memory.sqlite`` in it holds what was learned.
+        wrapped: Puts something round the reasoner of each episode that sees its questions pass by.
     """
     with (
         MemoryStore(scratch / "memory.sqlite") as memory,
@@ -72,7 +77,7 @@ def replaying(
         def replay_one(cell: RunCell, row: EpisodeRow) -> ReplayedEpisode:
             old, new = folder.log(cell, row.episode), scratch / f"{cell.name}-{row.episode}.jsonl.zst"
             earlier = _events_in(old)
-            reasoner, own = reasoners.of(cell, row.episode), _played_by(earlier)
+            reasoner, own = wrapped(reasoners.of(cell, row.episode)), _played_by(earlier)
             played = completed(play(experiment, cell, row.episode, new, memories, reasoner, *own, earlier))
             delta = methods.make(cell.method, experiment.options[cell.method]).learn(played.events)
             if delta is not None:

@@ -25,6 +25,7 @@ from teamworld.errors import UserError
 from teamworld.experiment import process_pool, shards, warm_start
 from teamworld.experiment.code_identity import code_of, dependencies
 from teamworld.experiment.interventions import ForkedMethod, ForkedReasoner, Interventions
+from teamworld.experiment.metered_reasoner import MeteredReasoner
 from teamworld.experiment.reasoner_factory import ReasonerFactory, RunMonitor, live, prepare
 from teamworld.experiment.replay_reasoner import from_record, recall
 from teamworld.experiment.run_options import LOCAL, RunOptions
@@ -430,6 +431,9 @@ async def play(
             for label in interventions.fork.methods
         }
         method = ForkedMethod(method, others, interventions, reasoner, world)
+    allowance = experiment.allowance(cell, episode)
+    if allowance is not None:
+        reasoner = MeteredReasoner(reasoner, allowance, reasoning=experiment.reasoning == "on")
     with LogWriter(path) as log:
         played = Episode(
             world=world,
@@ -450,6 +454,7 @@ async def play(
                 registered=registered,
             ),
             edit=(lambda message: message) if interventions is None else interventions.edit,
+            allowance=allowance,
         )
         await played.play()
         if interventions is not None:

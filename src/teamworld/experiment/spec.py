@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
     from teamworld.episode.message_delivery import MessageRule
+    from teamworld.reasoning.allowance import TokenAllowance
     from teamworld.reasoning.llm.reasoner import Overrides
     from teamworld.seeding import Streams
 
@@ -102,6 +103,17 @@ class SamplingChange(BaseModel):
     def changes(self) -> dict[str, Any]:
         """Return what is changed; what was not given stays as published, also once it was written to a file."""
         return {name: value for name, value in self.__dict__.items() if name in self.model_fields_set}
+
+
+class TokenLimit(BaseModel):
+    """What the questions of one episode may take."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    tokens: int = Field(ge=0, lt=2**53)
+    """At most, prompts and answers."""
+    steps: int = Field(ge=0, lt=2**53)
+    """Of the world, over which they are spread."""
 
 
 class ExperimentSpec(BaseModel):
@@ -203,6 +215,11 @@ class ExperimentSpec(BaseModel):
         description="Makes all that is drawn in an episode (rules, methods, losses of messages, sampling seeds of "
         "calls) and cached answers others, on the same layouts with the same seeds; left out: as ever.",
     )
+    allowances: dict[int, tuple[TokenLimit, ...]] = Field(
+        default_factory=dict,
+        description="Tokens that the questions of each episode may take, by seed and in the order of the episodes; a "
+        "method that heeds them (cmas:free) then asks no more. Left out: no limit.",
+    )
     fork: Fork | None = Field(
         default=None,
         description="The recorded episode that this one is a fork of, and what is changed in it (see: teamworld fork).",
@@ -213,7 +230,7 @@ class ExperimentSpec(BaseModel):
         """Leave out what says nothing new: files of such runs stay what they were before it could be said."""
         fields: dict[str, Any] = plain(self)
         silent = {name: getattr(self, name) is None for name in ("talk", "salt", "fork")}
-        silent["reasoning"] = self.reasoning == "on"
+        silent |= {"reasoning": self.reasoning == "on", "allowances": not self.allowances}
         return {name: fields[name] for name in fields if not silent.get(name)}
 
     @model_validator(mode="before")
@@ -309,6 +326,17 @@ class ExperimentSpec(BaseModel):
     def overrides(self) -> Overrides:
         """Return the changes of sampling, in order."""
         return {kinds: change.changes() for kinds, change in self.sampling.items()}
+
+    def allowance(self, cell: RunCell, episode: int) -> TokenAllowance | None:
+        """Return what the questions of an episode may take, fresh; None where nothing limits them."""
+        from teamworld.reasoning.allowance import TokenAllowance
+
+        limits = self.allowances.get(cell.seed, ())
+        if not self.allowances:
+            return None
+        if episode > len(limits):
+            raise UserError(f"allowances: there is none for episode {episode} of seed {cell.seed}")
+        return TokenAllowance(limits[episode - 1].tokens, limits[episode - 1].steps)
 
     @property
     def episode_numbers(self) -> range:

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict
 from teamworld.language import AgentId, Entity, Fact, GoalId, Plan, plain, plain_names
 from teamworld.memory.contract import MemoryDelta
 from teamworld.memory.guidebook import WorldModel
+from teamworld.reasoning.allowance import TokenAllowance
 from teamworld.reasoning.contract import Answer, Question, RespondentId
 from teamworld.record import Believe, Commit, Event, Predict, QuestionSkipped, Release
 from teamworld.seeding import Streams
@@ -155,6 +156,10 @@ class DecisionContext(Protocol):
     @property
     def news(self) -> Sequence[Event]:
         """Commitments, plans, plan ends and what happened to goals since the last step, as they stand in the log."""
+
+    @property
+    def allowance(self) -> TokenAllowance | None:
+        """What the questions of the episode may take, for a method that heeds it; None where nothing limits them."""
 
     def inbox(self, agent: AgentId) -> Sequence[Message]:
         """What reached the agent since its last decision, in the protocol's order."""

@@ -31,6 +31,7 @@ from teamworld.record.events import RelationInfo as RelationInfo
 from teamworld.record.events import Release as Release
 from teamworld.record.events import StageEntered as StageEntered
 from teamworld.record.events import StepDone as StepDone
+from teamworld.record.events import TokensTaken as TokensTaken
 from teamworld.record.events import Truth as Truth
 from teamworld.record.events import ViewsShared as ViewsShared
 from teamworld.record.log import LogWriter as LogWriter

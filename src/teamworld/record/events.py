@@ -379,12 +379,22 @@ class AgentLeft(_Record, frozen=True, kw_only=True, tag="gone"):
     why: str
 
 
+class TokensTaken(msgspec.Struct, frozen=True, kw_only=True):
+    """What the questions of an episode took of what they might."""
+
+    limit: int
+    taken: int
+    """As providers counted; of rules the words and other characters of prompts and answers."""
+
+
 class EpisodeEnd(_Record, frozen=True, kw_only=True, tag="episode_end"):
     """The last record."""
 
     reason: Literal["all_done", "horizon", "lost", "budget", "quit", "error"]
     idle: dict[str, float] | msgspec.UnsetType = msgspec.UNSET
     """The score entries if nobody had done anything, where the world tells it: no agent and no method is told."""
+    tokens: TokensTaken | msgspec.UnsetType = msgspec.UNSET
+    """Left out where nothing limited them."""
 
 
 Event: TypeAlias = (

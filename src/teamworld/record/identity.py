@@ -25,8 +25,6 @@ class Identity(NamedTuple):
     """Where it took place: the world, all that stands in it at the start, and the team."""
     play: str
     """All that happened there: of equal ones one is a copy of the other, whatever their seeds."""
-    deeds: str
-    """What agents did there but wait and talk, step by step."""
 
 
 class Identifier:
@@ -56,4 +54,9 @@ class Identifier:
         """Of the events so far."""
         layout = self._layout.hexdigest()
         play = hashlib.blake2b(f"{layout} {self._play.hexdigest()}".encode(), digest_size=8).hexdigest()
-        return Identity(layout, play, self._deeds.hexdigest())
+        return Identity(layout, play)
+
+    @property
+    def deeds(self) -> str:
+        """Digest of what agents did so far but wait and talk, step by step."""
+        return self._deeds.hexdigest()

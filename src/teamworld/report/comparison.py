@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 from teamworld.metrics.definition import Metric, PooledValue, Value, metrics, pool
 from teamworld.metrics.summary import Extract
+from teamworld.report.controls import ControlUse, control_sentences
 from teamworld.report.noise_floor import TwinDifference, beside_floor, twin_sentences
 from teamworld.report.statistics import FLOOR, Ratio, holm, least, noise_floor, paired, ratio_interval
 from teamworld.report.talk_effects import TalkEffect, talk_sentences
@@ -54,6 +55,8 @@ class Sample(NamedTuple):
     """Digest of all that happened, seeds left out; likewise."""
     deeds: str = ""
     """Digest of what agents did but wait and talk, step by step."""
+    tokens: tuple[int, int] | None = None
+    """Tokens that its questions might take, and took; None where nothing limited them."""
     step_limit: float = math.inf
     """No interval of steps reaches beyond."""
 
@@ -144,6 +147,8 @@ class Comparison(NamedTuple):
     """Of each method that has a twin, in each metric."""
     talk_effects: tuple[TalkEffect, ...] = ()
     """Of each method that sent messages."""
+    controls: tuple[ControlUse, ...] = ()
+    """What each control took that had a limit."""
 
 
 class _Origin(NamedTuple):
@@ -445,6 +450,7 @@ def doubts(comparison: Comparison) -> Iterator[str]:
     yield from _copies(comparison.independence)
     yield from twin_sentences(comparison.twins)
     yield from talk_sentences(comparison.talk_effects)
+    yield from control_sentences(comparison.controls)
     *most_named, last = (name.replace("_", " ") for name in comparison.main)
     named = f"{', '.join(most_named)} and {last}" if most_named else last
     for what, is_main in ((named, True), ("the other metrics", False)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from teamworld import plugins
 from teamworld.errors import UserError
@@ -121,6 +121,8 @@ def compare(
     primary: str | None = None,
     references: bool = True,
     twin: str | Iterable[str] = (),
+    control: Literal["central"] | None = None,
+    equal_tokens: bool = False,
     running: RunOptions | None = None,
     **fields: Any,
 ) -> ComparisonResult:
@@ -134,6 +136,8 @@ def compare(
         primary: The metric that the comparison is made for; None: steps, or the world's own score.
         references: Whether random, scripted and silent teams stand beside.
         twin: Methods of which an inert twin is played too: the noise floor stands beside every difference then.
+        control: ``central`` plays one reasoner that plans for all bodies, beside each method.
+        equal_tokens: Whether it may take the tokens that its method took on the same instance.
         running: How runs are carried out: budget, keys, calls in flight, cache.
         fields: Other fields of an experiment, by name: ``level``, ``seeds``, ``episodes``, ``reasoner`` and so on; what
             varies stands under ``grid``.
@@ -150,7 +154,7 @@ def compare(
     ]
     out = None if out is None else local_folder(out)
     if folders:
-        if len(folders) < len(compared) or fields or twin:
+        if len(folders) < len(compared) or fields or twin or control:
             raise UserError("compare takes methods with fields of an experiment, or folders of runs alone")
         parts = comparison_runs.recorded(folders, references=references)
         settings = list({part.setting.name: part.setting for part in parts}.values())
@@ -171,14 +175,22 @@ def compare(
             setting.experiment.resolved()  # all of them, before the first begins
         grid.claim(out, asked, "comparison")
         silent, doubled = None if references else (), (twin,) if isinstance(twin, str) else tuple(twin)
+        controls = comparison_runs.control_kind(control, equal_tokens=equal_tokens)
         comparison_runs.check_twins(settings, doubled)
-        planned = list(comparison_runs.planned(settings, out, references=references, silent=silent, twin=doubled))
+        comparison_runs.check_control(settings, controls, None)
+        places = settings, out
+        planned = list(
+            comparison_runs.planned(
+                *places, references=references, silent=silent, twin=doubled, controls=controls is not None
+            )
+        )
         parts = comparison_runs.run_all(
             settings,
             out,
             references=references,
             silent=silent,
             twin=doubled,
+            controls=controls,
             progress=lambda row: None,
             budget=SharedBudget(running or RunOptions(), [part.folder for part in planned]),
             watch=RunMonitor(),

@@ -118,6 +118,11 @@ def plain(comparison: Comparison) -> dict[str, list[dict[str, Any]]]:
         "independence": [count._asdict() for count in comparison.independence],
         **({"twins": [twin._asdict() for twin in comparison.twins]} if comparison.twins else {}),
         **({"talk_effects": [effect._asdict() for effect in effects]} if (effects := comparison.talk_effects) else {}),
+        **(
+            {"controls": [{**use._asdict(), "ratio": use.ratio} for use in uses]}
+            if (uses := comparison.controls)
+            else {}
+        ),
     }
 
 

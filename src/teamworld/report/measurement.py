@@ -16,6 +16,7 @@ from teamworld.experiment.comparison_runs import (
     GREEDY,
     REFERENCES,
     ComparisonRun,
+    control_names,
     own_methods,
     silent_names,
     twin_names,
@@ -31,6 +32,7 @@ from teamworld.metrics.definition import NULL, Value, mean, metrics, name_of
 from teamworld.record import ActionStep, Event, read_log
 from teamworld.report import cross_run, regret
 from teamworld.report.comparison import COSTS, HEADLINE, MAIN, Comparison, Sample, compare
+from teamworld.report.controls import control_uses
 from teamworld.report.tables import asks_for_goals, headline
 from teamworld.report.talk_effects import talk_effects
 
@@ -133,7 +135,8 @@ def _sample(part: ComparisonRun, measured: episode_metrics.EpisodeMetrics, kept:
         others=json.dumps(others, sort_keys=True),
         layout=measured.identity.layout,
         play=measured.identity.play,
-        deeds=measured.identity.deeds,
+        deeds=measured.deeds,
+        tokens=measured.tokens,
         step_limit=asked.step_limit,
         memory=asked.memory or "" if registry.may_learn(cell.method) else "",
     )
@@ -240,7 +243,7 @@ def metric_names(
 
 
 def list_pairs(present: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the pairs of methods that a comparison tests: with one another, the reference teams, and silence.
+    """Return the pairs of methods that a comparison tests: with one another, the reference teams, silence and controls.
 
     Args:
         present: The methods that were run, reference teams and silent ones by their names among them.
@@ -249,7 +252,7 @@ def list_pairs(present: Sequence[str]) -> list[tuple[str, str]]:
     own = own_methods(present)
     pairs = list(combinations(own or beside, 2))
     pairs += [(name, reference) for name in own for reference in beside]
-    return [*pairs, *silent_names(present).items()]
+    return [*pairs, *silent_names(present).items(), *control_names(present).items()]
 
 
 def compared(measured: Measurement, names: Sequence[str], main: Sequence[str] = MAIN) -> Comparison:
@@ -267,7 +270,8 @@ def compared(measured: Measurement, names: Sequence[str], main: Sequence[str] = 
     single = [name for name in names if name not in cross_run.WHOLE]
     shown = compare(measured.all, single, list_pairs(present), main, twins)
     effects = talk_effects(measured.episodes, silent_names(present), twins, own)
-    shown = shown._replace(talk_effects=tuple(effects))
+    uses = control_uses(measured.episodes, control_names(present))
+    shown = shown._replace(talk_effects=tuple(effects), controls=tuple(uses))
     if not any(name in cross_run.WHOLE for name in names):
         return shown
     rows = (*shown.rows, *cross_run.of_methods(measured.episodes, COSTS))

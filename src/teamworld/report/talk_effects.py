@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from teamworld.metrics.definition import NULL
+
 if TYPE_CHECKING:
     from teamworld.report.comparison import Sample
 
@@ -47,7 +49,7 @@ def talk_effects(
         by_method.setdefault(sample.method, {})[sample.instance, sample.setting, sample.episode] = sample
     for method in methods:
         own = by_method.get(method, {})
-        if not any(sample.values["messages"].value for sample in own.values() if "messages" in sample.values):
+        if not any(sample.values.get("messages", NULL).value for sample in own.values()):
             continue
         if (name := silent.get(method)) is None:
             yield TalkEffect(method, None)
@@ -63,7 +65,7 @@ def talk_effects(
 
 def _solved(samples: Sequence[Sample]) -> int | None:
     """Return how many episodes did all that was asked; None where that was not asked in any."""
-    known = [value for sample in samples if (value := sample.values["success"].value) is not None]
+    known = [value for sample in samples if (value := sample.values.get("success", NULL).value) is not None]
     return sum(value == 1.0 for value in known) if known else None
 
 

@@ -213,6 +213,7 @@ class RunFolder:
                 "methods": join_values(held.methods, experiment.methods),
                 "seeds": join_values(held.seeds, experiment.seeds),
                 "episodes": max(held.episodes, experiment.episodes),
+                "allowances": {**held.allowances, **experiment.allowances} if experiment.allowances else {},
                 "options": {**experiment.options, **{m: held.options[m] for m in left_out if m in held.options}},
             }
         )
@@ -485,6 +486,12 @@ def join_values(held: Iterable[Value], wanted: Iterable[Value]) -> tuple[Value, 
 
 def _difference(held: ExperimentSpec, wanted: ExperimentSpec) -> tuple[str, object, object] | None:
     """Return the first thing that would change the play of a run's cells: its name and both values."""
+    if bool(held.allowances) != bool(wanted.allowances):
+        was, wish = ("limited" if plan.allowances else "not limited" for plan in (held, wanted))
+        return "allowance of tokens", was, wish
+    for seed, limits in held.allowances.items():
+        if (allowed := wanted.allowances.get(seed, ())[: len(limits)]) != limits:
+            return f"allowances of seed {seed}", limits, allowed
     methods = [method for method in held.methods if method in wanted.options]
     before, after = what_decides(held, methods), what_decides(wanted, methods)
     names = (name for name in {**before, **after} if before.get(name) != after.get(name))

@@ -193,8 +193,9 @@ def _episode(row: EpisodeRow) -> Row:
 def _metrics(measured: EpisodeMetrics) -> Row:
     row, values = measured.row, measured.values
     extract = msgspec.json.encode(measured.extract).decode()
-    identity = (row.cell, *measured.identity, row.summary.code, row.seconds, extract)
-    return (*identity, *(part for name in logged_metrics() for part in values.get(name, NULL)))
+    identity = (row.cell, *measured.identity, measured.deeds, *(measured.tokens or (None, None)))
+    origin = (row.summary.code, row.seconds, extract)
+    return (*identity, *origin, *(part for name in logged_metrics() for part in values.get(name, NULL)))
 
 
 def _message(event: MessageSent) -> Row:

@@ -169,7 +169,7 @@ class Own:
         self, context: DecisionContext, agents: Sequence[AgentId], late: Mapping[AgentId, Sequence[Message]]
     ) -> None:
         self._context, self._agents, self._late = context, frozenset(agents), late
-        self.t, self.team = context.t, context.team
+        self.t, self.team, self.allowance = context.t, context.team, context.allowance
         self.free = tuple(agent for agent in context.free if agent in self._agents)
         self.views = _OwnViews(context.views, self._agents)
         self.running = {agent: plan for agent, plan in context.running.items() if agent in self._agents}

@@ -6,7 +6,7 @@ all, with everything that was said. The last of so many plans is carried out in 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from teamworld.language import Action, AgentId, Fact, GoalId
@@ -14,9 +14,9 @@ from teamworld.methods.common.informed import alone
 from teamworld.methods.common.knowledge import AgentKnowledge
 from teamworld.methods.common.single_action import read_act
 from teamworld.methods.common.team_record import TeamRecord
-from teamworld.methods.contract import Briefing, DecisionContext
+from teamworld.methods.contract import WAIT, Briefing, Decision, DecisionContext
 from teamworld.methods.hmas.method import SHARED, Framework, is_forced
-from teamworld.methods.hmas.options import CMAS, HMAS2, Hmas2Options
+from teamworld.methods.hmas.options import CMAS, HMAS2, CentralOptions, Hmas2Options
 from teamworld.methods.hmas.plans import Assigned, TeamPlan
 from teamworld.methods.hmas.questions import PLANNER, SHOWN, CmasPlan, Judge, Opinion, PlanAll, Round
 from teamworld.record import QuestionSkipped
@@ -28,13 +28,31 @@ class Cmas(Framework):
 
     name = "cmas"
     summary = "CMAS: a central planner gives all their actions each step, and nobody is heard on it"
+    options = CentralOptions
+    _options: CentralOptions
     questions = (CmasPlan, *SHARED)
     respondents = (PLANNER,)
     variants = CMAS
 
+    def watch(self, context: DecisionContext) -> Collection[AgentId]:
+        """All are planned for at every step, or those that are busy as far as the tokens of the episode go."""
+        if self._options.when == "step":
+            return super().watch(context)
+        allowance = context.allowance
+        return super().watch(context) if allowance is not None and allowance.affords_step(context.t) else ()
+
+    async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
+        """Settle a plan; once the tokens are spent nobody is asked, and who has nothing to do waits."""
+        allowance = context.allowance
+        if allowance is None or allowance.affords() or self._options.when == "step":
+            return await super().decide(context)
+        context.note(QuestionSkipped(agent=PLANNER, purpose=CmasPlan.kind, cause="tokens spent"))
+        return dict.fromkeys(context.free, WAIT)
+
     async def _settle(self, context: DecisionContext, record: TeamRecord) -> TeamPlan:
         """Carry out the planner's plan."""
-        return await self._ask_planner(context, CmasPlan(PLANNER, record.views, record))
+        question = CmasPlan(PLANNER, record.views, record, runs_on=self._options.when == "free")
+        return await self._ask_planner(context, question)
 
 
 class Hmas2(Framework):

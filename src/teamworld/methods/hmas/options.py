@@ -17,6 +17,16 @@ class CmasOptions(InWords):
     window: int = Field(default=5, ge=0, description="last orders of each agent that prompts show, with their outcome")
 
 
+class CentralOptions(CmasOptions):
+    """The options of CMAS alone."""
+
+    when: Literal["step", "free"] = Field(
+        default="step",
+        description="when the planner is asked: at every step, or when an agent has nothing to do, and at other steps "
+        "as far as the tokens of the episode go, where they are limited",
+    )
+
+
 class _Local(CmasOptions):
     sees: Literal["team", "own"] = Field(
         default="team", description="what an agent reads beside its own view: what all others know, or nothing"
@@ -41,7 +51,10 @@ class DialogueOptions(_Local):
 
 
 OWN = Variant("an agent reads its own view alone, not what all others know", {"sees": "own"})
-CMAS: Mapping[str, Variant] = {"reference": REFERENCE}
+CMAS: Mapping[str, Variant] = {
+    "reference": REFERENCE,
+    "free": Variant("asked when an agent has nothing to do, and heeds the tokens that it has", {"when": "free"}),
+}
 DIALOGUE: Mapping[str, Variant] = {"reference": REFERENCE, "own": OWN}
 HMAS2: Mapping[str, Variant] = {
     "reference": Variant(f"{REFERENCE.summary}, and judge every plan", {**REFERENCE.options, "asked": "all"}),

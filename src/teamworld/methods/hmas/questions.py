@@ -92,6 +92,11 @@ class PlanAll(Question[TeamPlan]):
         return {"q": self, "me": self.record.first}
 
     @property
+    def turn(self) -> str:
+        """When the planner is asked, in words."""
+        return "At every step you give each agent one action."
+
+    @property
     def then(self) -> str:
         """What becomes of the plan, in words."""
         if self.most == 1:
@@ -170,7 +175,20 @@ class PlanAll(Question[TeamPlan]):
 class CmasPlan(PlanAll):
     """What does every agent do next? Nobody is heard on it."""
 
+    runs_on: bool = False
+    """Whether the planner is asked when an agent has nothing to do, and not at every step."""
+
     kind = "cmas.plan"
+
+    @property
+    def turn(self) -> str:
+        """At every step, or when an agent is free."""
+        if not self.runs_on:
+            return super().turn
+        return (
+            "Whenever an agent has nothing to do you give it one action; at some other steps you are asked for one for "
+            "each agent."
+        )
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,8 @@ def compare(
     Parameters
     ----------
     world:
-        Name of a world (see: teamworld worlds). [default: cube]
+        Name of a world (see: teamworld worlds), or suite:coordination-1 for a fixed set of instances over several
+        worlds in which coordination matters; suite:coordination-1/test for its other half. [default: cube]
     vary:
         What varies from setting to setting, as FIELD=VALUE,VALUE,...: level=n1,n2,n4 or cube.agents=1,2,4 for team
         sizes, reasoner=rules,rules:noise=0.2, instances=1,2,3, an option as OWNER.OPTION=...; may be repeated.
@@ -79,6 +80,7 @@ def compare(
     from teamworld.cli import comparison_output
     from teamworld.experiment import comparison_runs, grid
     from teamworld.experiment.spec import load
+    from teamworld.experiment.suites import suite
     from teamworld.methods import registry
     from teamworld.report.measurement import metric_names
 
@@ -103,6 +105,8 @@ def compare(
             listed = "/--".join(sorted(extra)).replace("grid", "vary")
             raise UserError(f"an experiment file says it all: leave out --{listed} or write it into {methods[0]}")
         fields = load(Path(methods[0]))
+    elif world is not None and world.startswith(suite.PREFIX):
+        fields[grid.SUITE] = fields.pop("world").removeprefix(suite.PREFIX)
     elif "world" not in fields.get("grid", {}):
         fields.setdefault("world", "cube")
     metric_names(metrics)  # says what is wrong with it

@@ -13,11 +13,14 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from teamworld.errors import UserError, brief, suggest
 from teamworld.experiment.spec import ExperimentSpec, build, load
 from teamworld.experiment.store.folder import EXPERIMENT_FILE, RunFolder, join_values, write_yaml
+from teamworld.experiment.suites import suite
 from teamworld.plain_files import check_inside, list_files
 from teamworld.yaml_io import parse_value
 
 #: In an experiment file: fields of which several values are named.
 GRID = "grid"
+#: In an experiment file, in place of world, level and seeds: the name of a set of instances, see ``suites.suite``.
+SUITE = "suite"
 #: What can vary from run to run, beside options as OWNER.OPTION. Methods and seeds vary within a run already; options
 #: of methods as variants of them.
 AXES = (
@@ -60,7 +63,7 @@ class GridRun(NamedTuple):
 
 def is_grid(data: Mapping[str, Any]) -> bool:
     """Whether an experiment file names several runs."""
-    return GRID in data
+    return GRID in data or SUITE in data
 
 
 def expand(data: Mapping[str, Any], *, imports: bool = True) -> list[GridRun]:
@@ -75,6 +78,8 @@ def expand(data: Mapping[str, Any], *, imports: bool = True) -> list[GridRun]:
     Raises:
         UserError: One line on the first thing wrong with it.
     """
+    if SUITE in data:
+        return list(_expand_suite(data, imports=imports))
     rest = {name: value for name, value in data.items() if name != GRID}
     axes = data[GRID]
     if not isinstance(axes, dict) or not axes:
@@ -101,6 +106,18 @@ def expand(data: Mapping[str, Any], *, imports: bool = True) -> list[GridRun]:
         values = dict(zip(names, chosen, strict=True))
         parts.append(GridRun(name_of(values), values, build(_with(rest, values), imports=imports)))
     return parts
+
+
+def _expand_suite(data: Mapping[str, Any], *, imports: bool) -> Iterator[GridRun]:
+    """Yield a run for each level of a suite, with its seeds; raises ``UserError``."""
+    rest = {name: value for name, value in data.items() if name != SUITE}
+    if odd := [name for name in ("world", "level", "seeds", "instances", GRID) if name in rest]:
+        raise UserError(f"suite: it names worlds, levels and seeds itself: leave out {', '.join(odd)}")
+    if not isinstance(data[SUITE], str):
+        raise UserError(f"suite: expected a name such as {suite.NAMES[0]}, got {brief(data[SUITE])}")
+    for place in suite.places(data[SUITE]):
+        values = {"world": place.world, "level": place.level}
+        yield GridRun(name_of(values), values, build({**rest, **values, "seeds": list(place.seeds)}, imports=imports))
 
 
 def _told(value: object) -> str:

@@ -1,0 +1,176 @@
+"""How far silent teams are from the optimum on each level: for `teamworld levels`, and the suite that is made of it.
+
+    python benchmarks/headroom.py --out runs/headroom
+
+Plays each level with methods that say nothing and share nothing, on 10 seeds for development and, on levels that may be
+in the suite, 10 for the test; takes the best method of the development half by its mean steps, and sets its steps
+against the proven bounds. A run that beats a bound ends it with an error. The same command goes on where it stopped;
+``--tables`` writes the tables alone, of what is there. Rules, no language model; 0.05 to 0.4 s an episode on one core.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from math import fsum
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from teamworld.errors import UserError
+from teamworld.experiment.api import run
+from teamworld.experiment.store.folder import RunFolder
+from teamworld.report.statistics import mean_interval
+from teamworld.worlds import registry
+
+#: Levels, by world; those of the suite first.
+LEVELS = {
+    "lbf": (
+        "Foraging-2s-8x8-2p-2f-coop-v3",
+        "Foraging-2s-10x10-3p-3f-v3",
+        "Foraging-8x8-2p-2f-coop-v3",
+        "Foraging-10x10-3p-3f-v3",
+        "Foraging-15x15-4p-3f-v3",
+    ),
+    "rooms": ("two-hazard", "three", "two", "one"),
+    "cube": ("n2", "n4", "n1"),
+}
+#: What is tried for the suite, partial views and unlike agents among it, with the instances of each half.
+SUITE = {
+    **{("lbf", level): 10 for level in LEVELS["lbf"][:4]},
+    ("lbf", "Foraging-15x15-4p-3f-v3"): 5,
+    ("rooms", "two-hazard"): 10,
+    ("cube", "n2"): 5,
+}
+#: Methods that keep to themselves: no message is heard, and nobody knows what another has seen.
+SILENT = ("react", "coela", "embodied")
+#: Play for the best that is known beside: the first pools what its agents know, the other talks.
+OTHERS = ("greedy", "drwell")
+HALVES = {"development": range(10), "test": range(1000, 1010)}
+#: The least share of a silent team's steps that a known plan or team saves, for a level of the suite.
+THRESHOLD = 0.1
+COLUMNS = (
+    *("world", "level", "half", "method", "seeds", "bound", "known", "steps", "headroom", "low", "high"),
+    *("saved", "saved_low", "saved_high", "exact", "near"),
+)
+DATA = Path(__file__).parent.parent / "src/teamworld/experiment/suites"
+
+
+class Played(NamedTuple):
+    """One instance: what is proven, and the steps of each method; the step limit where goals were left."""
+
+    bound: int
+    planned: int | None
+    steps: dict[str, int]
+    solved: dict[str, int]
+
+    @property
+    def known(self) -> int | None:
+        """Steps of the best plan or team that is known."""
+        steps = [*self.solved.values(), *(() if self.planned is None else (self.planned,))]
+        return min(steps, default=None)
+
+
+def play(out: Path, world: str, level: str, method: str, half: str) -> RunFolder | None:
+    folder = out / f"{world}-{level}-{method}-{half}"
+    options: dict[str, Any] = {} if method in OTHERS else {"messages": {"loss": 1.0}}
+    try:
+        run(world, level=level, method=method, seed=HALVES[half], out=folder, options=options)
+    except UserError as error:
+        print(f"{world} {level}: {error}", file=sys.stderr)
+        return None
+    return RunFolder(folder)
+
+
+def read(out: Path, world: str, level: str, half: str) -> dict[int, Played]:
+    played: dict[int, Played] = {}
+    for seed in HALVES[half]:
+        bound = registry.step_bound(world, level, seed, {})
+        assert bound is not None, (world, level, seed)
+        played[seed] = Played(bound.steps, bound.planned, {}, {})
+    for method in (*SILENT, *OTHERS):
+        folder = RunFolder(out / f"{world}-{level}-{method}-{half}")
+        if not folder.is_begun:
+            continue
+        experiment = folder.experiment()
+        for cell, row in folder.finished(experiment):
+            is_solved = bool(row.summary.success)
+            if is_solved and row.summary.steps < played[cell.seed].bound:
+                raise SystemExit(f"{world} {level} seed {cell.seed}: {method} beats the bound: {row.summary.steps}")
+            played[cell.seed].steps[method] = row.summary.steps if is_solved else experiment.step_limit
+            if is_solved:
+                played[cell.seed].solved[method] = row.summary.steps
+    return played
+
+
+def best_method(played: Sequence[Played]) -> str | None:
+    means = {m: fsum(p.steps[m] for p in played) for m in SILENT if all(m in p.steps for p in played)}
+    return min(means, key=means.__getitem__, default=None)
+
+
+def rows(out: Path) -> Iterator[dict[str, str]]:
+    for world, levels in LEVELS.items():
+        for level in levels:
+            halves = {half: read(out, world, level, half) for half in HALVES}
+            if (method := best_method(list(halves["development"].values()))) is None:
+                continue
+            for half, by_seed in halves.items():
+                played = [each for each in by_seed.values() if method in each.steps]
+                if len(played) == len(by_seed):
+                    yield dict(zip(COLUMNS, (world, level, half, *values(played, method)), strict=True))
+
+
+def values(played: Sequence[Played], method: str) -> Iterator[str]:
+    """Yield the columns of a level from the method on."""
+    bounds, steps = [each.bound for each in played], [each.steps[method] for each in played]
+    known = [end if each.known is None else each.known for each, end in zip(played, steps, strict=True)]
+    yield method
+    yield str(len(played))
+    yield from (f"{fsum(numbers) / len(played):.1f}" for numbers in (bounds, known, steps))
+    for best in (bounds, known):  # what could be saved at most, and what is saved at least
+        interval = mean_interval([1 - few / many for few, many in zip(best, steps, strict=True)])
+        assert interval is not None
+        yield from (f"{max(0.0, number):.3f}" for number in (interval.mean, interval.low, interval.high))
+    yield str(sum(each.bound == each.planned for each in played))
+    yield str(sum(each.known is not None and each.known <= 1.1 * each.bound for each in played))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, required=True, help="folder of the runs")
+    parser.add_argument("--world", choices=LEVELS, help="play this world alone")
+    parser.add_argument("--tables", action="store_true", help="write the tables, play nothing")
+    asked = parser.parse_args()
+    for world, levels in LEVELS.items() if not asked.tables else ():
+        for level in levels if asked.world in (None, world) else ():
+            for half in HALVES if (world, level) in SUITE else ("development",):
+                for method in (*SILENT, *OTHERS):
+                    play(asked.out, world, level, method, half)
+    table = list(rows(asked.out))
+    write("headroom", [COLUMNS, *(tuple(row.values()) for row in table)])
+    saved = {(row["world"], row["level"]): float(row["saved"]) for row in table if row["half"] == "development"}
+    chosen = [place for place in SUITE if saved.get(place, 0.0) > THRESHOLD]
+    lines = [
+        (*place, half, " ".join(map(str, seeds[: SUITE[place]]))) for half, seeds in HALVES.items() for place in chosen
+    ]
+    write("coordination-1", [("world", "level", "half", "seeds"), *lines])
+    for row in table:
+        print(markdown(row))
+
+
+def markdown(row: Mapping[str, str]) -> str:
+    """Return the line of a level and half in the table of ``docs/how-to/bounds.md``."""
+    shares = [f"{100 * float(row[name]):.0f}" for name in COLUMNS[8:14]]
+    most, least = (f"{mean}% [{low}, {high}]" for mean, low, high in (shares[:3], shares[3:]))
+    cells = (*(row[name] for name in ("world", "level", "half", "method", "bound", "known", "steps")), most, least)
+    return f"| {' | '.join(cells)} | {row['near']}/{row['seeds']} |"
+
+
+def write(name: str, lines: Sequence[Sequence[str]]) -> None:
+    with (DATA / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""Named sets of instances: what they hold, and how they are asked for."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from teamworld.cli import run as command
+from teamworld.errors import UserError
+from teamworld.experiment import grid
+from teamworld.experiment.suites import suite
+from teamworld.experiment.suites.suite import Place
+from teamworld.worlds import registry
+
+#: What a level of the suite saves at least; as in ``benchmarks/headroom.py``.
+THRESHOLD = 0.1
+
+
+def test_the_suite_holds_120_instances_half_of_them_for_the_test() -> None:
+    halves = [suite.places(name) for name in ("coordination-1", "coordination-1/test")]
+    instances = [{(p.world, p.level, seed) for p in half for seed in p.seeds} for half in halves]
+    assert [len(half) for half in instances] == [60, 60]
+    assert not instances[0] & instances[1]
+    assert len({place.world for place in halves[0]}) >= 3
+    for world, level, _ in instances[0]:
+        assert level in registry.levels(world)
+
+
+def test_levels_of_the_suite_have_headroom_on_both_halves() -> None:
+    rows = csv.DictReader(files("teamworld.experiment.suites").joinpath("headroom.csv").read_text("utf-8").splitlines())
+    saved = {(row["world"], row["level"], row["half"]): float(row["saved"]) for row in rows}
+    for half in suite.HALVES:
+        for place in suite.places(f"coordination-1/{half}"):
+            assert saved[place.world, place.level, half] > THRESHOLD
+
+
+def test_what_is_no_suite_is_refused() -> None:
+    with pytest.raises(UserError, match="there is no suite 'coordination'; did you mean 'coordination-1'"):
+        suite.places("coordination")
+    with pytest.raises(UserError, match="halves development and test, got 'tests'; did you mean 'test'"):
+        suite.places("coordination-1/tests")
+    with pytest.raises(UserError, match="leave out level, seeds"):
+        grid.expand({"suite": "coordination-1", "level": "n2", "seeds": [1]})
+    with pytest.raises(UserError, match="expected a name such as coordination-1"):
+        grid.expand({"suite": 1})
+
+
+def test_a_comparison_on_a_suite_plays_each_level_with_its_seeds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(suite, "places", lambda text: [Place("rooms", "one", (4,)), Place("cube", "n1", (5, 6))])
+    words = ["compare", "zero_shot", "--world", "suite:coordination-1", "--no-references", "--metrics", "steps,regret"]
+    out = tmp_path / "c"
+    assert command([*words, "--out", str(out), "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert [row["setting"] for row in result["settings"]] == ["world=rooms,level=one", "world=cube,level=n1"]
+    assert {(row["metric"], row["n"]) for row in result["rows"]} == {("steps", 3), ("regret", 3)}
+    assert Counter(path.parent.name for path in out.rglob("*.zst")) == {f"zero_shot-s{seed}": 1 for seed in (4, 5, 6)}
+    assert command(["compare", str(out), "--json"]) == 0  # what stands there is read again in the same settings
+    assert len(json.loads(capsys.readouterr().out)["settings"]) == 2
+
+
+def test_levels_are_listed_with_their_headroom(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command(["levels", "lbf"]) == 0
+    lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
+    assert "; headroom " in lines["Foraging-2s-8x8-2p-2f-coop-v3"]
+    most, least = (0.413, 0.302, 0.52), (0.2, 0.1, 0.3)
+    assert suite.Headroom(most, most).in_words() == "headroom 41% [30, 52]"
+    assert suite.Headroom(most, least).in_words() == "headroom from 20% [10, 30] to 41% [30, 52]"
+
+
+def test_the_page_shows_the_table() -> None:
+    page = (Path(__file__).parents[2] / "docs/how-to/bounds.md").read_text("utf-8")
+    rows = csv.DictReader(files("teamworld.experiment.suites").joinpath("headroom.csv").read_text("utf-8").splitlines())
+    for row in rows:
+        shares = [f"{100 * float(row[name]):.0f}" for name in list(row)[8:14]]
+        spans = (f"{mean}% [{low}, {high}]" for mean, low, high in (shares[:3], shares[3:]))
+        cells = (*(row[name] for name in ("world", "level", "half", "method", "bound", "known", "steps")), *spans)
+        assert (
+            f"| {' | '.join(cells)} | {row['near']}/{row['seeds']} |" in page
+        )  # python benchmarks/headroom.py prints it

@@ -59,6 +59,8 @@ IDENTITY: Final[Columns] = {
     "layout": str,
     "play": str,
     "deeds": str,
+    "token_limit": int,
+    "tokens_taken": int,
     "code": str,
     "seconds": float,
     "extract": str,

@@ -5,7 +5,7 @@ pairs, is set beside the split-half floor: the 95 % quantile of the difference b
 method's own repeats.
 
     python benchmarks/noise_floor.py
-    python benchmarks/noise_floor.py --repeats 60 --layouts 3 --noise 0.2
+    python benchmarks/noise_floor.py --repeats 60 --layouts 0 1 2 --noise 0.2 --places 0 1
 """
 
 from __future__ import annotations
@@ -70,13 +70,13 @@ def main() -> None:
     """Print both floors and their ratio for each place and layout."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=60)
-    parser.add_argument("--layouts", type=int, default=3)
+    parser.add_argument("--layouts", type=int, nargs="*", default=(0, 1), help="their seeds")
     parser.add_argument("--noise", type=float, default=0.2)
     parser.add_argument("--places", type=int, nargs="*", default=range(len(PLACES)), help="numbers, from 0")
     options = parser.parse_args()
     found: list[float] = []
     for number in options.places:
-        for layout in range(options.layouts):
+        for layout in options.layouts:
             twin, halves = measure(PLACES[number], layout, options.repeats, options.noise)
             if halves:
                 found.append(twin / halves)

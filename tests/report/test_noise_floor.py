@@ -99,6 +99,19 @@ def test_the_twin_is_no_difference_that_is_tested() -> None:
     assert (twin.method, twin.difference, twin.equal, twin.met) == ("a", 0.0, 0, 3)
 
 
+def test_repeats_in_one_layout_are_pairs_of_their_own() -> None:
+    # Two layouts with three repeats each: two observations of a difference, six of the noise.
+    def shared(method: str, values: list[float]) -> list[Sample]:
+        return [sample._replace(layout=f"{at % 2}") for at, sample in enumerate(samples(method, values))]
+
+    own, twin = [10.0, 40.0, 12.0, 43.0, 11.0, 41.0], [11.0, 41.0, 10.0, 44.0, 12.0, 44.0]
+    every = [*shared("a", own), *shared("twin:a", twin), *shared("b", [0.0] * 6)]
+    made = compare(every, ["steps"], [("a", "b")], twins={"a": "twin:a"})
+    floor = noise_floor([(x, 1.0) for x in own], [(x, 1.0) for x in twin])
+    assert [row.instances for row in made.twins] == [6]
+    assert (made.paired[0].n, made.paired[0].floor) == (2, floor)
+
+
 def pair(difference: float, floor: float | None) -> PairedDifference:
     return PairedDifference("a", "b", "steps", difference, -51, -33, 0.01, 0.01, None, 20, floor=floor)
 

@@ -331,7 +331,10 @@ def _pairs(
     all_units: Mapping[str, Units],
     strata: Mapping[str, str],
     origins: Mapping[str, Origins],
+    *,
+    apart: bool = False,
 ) -> _Pairs:
+    """Return the pairs of two methods in a metric: of each observation, or of each instance apart."""
     first, second = pairing.first, pairing.second
     units = (
         all_units
@@ -346,7 +349,10 @@ def _pairs(
     known = {
         instance: pair for instance, pair in both.items() if pair[0].value is not None and pair[1].value is not None
     }
-    observations = _observations((instance, (origins[first][instance], origins[second][instance])) for instance in both)
+    observations: Mapping[str, Hashable] = {instance: instance for instance in both}
+    if not apart:
+        origin = {instance: (origins[first][instance], origins[second][instance]) for instance in both}
+        observations = _observations(origin.items())
     counted = {
         instance: (*_ratio(metric, pair[0]), *_ratio(metric, pair[1]))
         for instance, pair in (both if _is_rate(metric) and known else known).items()
@@ -395,8 +401,11 @@ def _twin_difference(
     strata: Mapping[str, str],
     origins: Mapping[str, Origins],
 ) -> Iterator[TwinDifference]:
-    """Yield the difference of a method and its twin, if there is one."""
-    pairs = _pairs(metric, pairing, units, strata, origins)
+    """Yield the difference of a method and its twin, if there is one.
+
+    Noise is drawn anew in each instance, so instances that share a layout are pairs of their own here.
+    """
+    pairs = _pairs(metric, pairing, units, strata, origins, apart=True)
     result = paired(pairs.first, pairs.second, pairs.strata, binary=metric.is_binary)
     if result is None:
         return
@@ -404,7 +413,7 @@ def _twin_difference(
     both = [instance for instance in method if instance in twin]
     equal = sum(method[instance].plays == twin[instance].plays for instance in both)
     floor = noise_floor(pairs.first, pairs.second)
-    values = (result.difference, floor, pairs.n, pairs.instances, equal, len(both))
+    values = (result.difference, floor, pairs.instances, equal, len(both))
     yield TwinDifference(pairing.first, metric.name, *values)
 
 

@@ -20,11 +20,9 @@ class TwinDifference(NamedTuple):
     metric: str
     difference: float
     floor: float | None
-    """What 95 % of such differences stay below; None of one observation."""
-    n: int
-    """Independent observations that count."""
+    """What 95 % of such differences stay below; None of one instance."""
     instances: int
-    """That both have a value for."""
+    """That both have a value for: noise is drawn anew in each, whether or not they share a layout."""
     equal: int
     """Instances that both played in the same way, step by step."""
     met: int
@@ -57,4 +55,4 @@ def twin_sentences(twins: Sequence[TwinDifference]) -> Iterator[str]:
             "chance makes between a method and itself lie within the noise floor"
         )
         if any(other.floor is None for other in twins if other.method == method):
-            yield f"the noise floor of {method} takes two independent observations or more: take more --seeds"
+            yield f"the noise floor of {method} takes two instances or more: take more --seeds"

@@ -37,7 +37,10 @@ class PlayServer(LocalServer):
 
     def __init__(self, desk: PlayDesk, port: int = 0) -> None:
         self.desk = desk
-        self._told: set[str] = set()
+        self._open: set[str] = set()
+        """Agents whose page has asked for news, and was not sent yet that the run is over."""
+        self._ending: set[str] = set()
+        """Those whose page is being sent that."""
         super().__init__(_Handler, port)
 
     def address_of(self, agent: str) -> str:
@@ -51,9 +54,10 @@ class PlayServer(LocalServer):
             case "":
                 return HTML, play_page().encode()
             case "state":
+                self._open.add(seat.agent)
                 state = seat.state(read_number(asked, "version"), NEWS_SECONDS)
                 if state.phase == "over":
-                    self._told.add(seat.agent)
+                    self._ending.add(seat.agent)
                 return JSON, msgspec.json.encode(state)
         raise Refused(HTTPStatus.NOT_FOUND, "not found")
 
@@ -71,10 +75,14 @@ class PlayServer(LocalServer):
             raise Refused(HTTPStatus.CONFLICT, str(gone)) from None
         raise Refused(HTTPStatus.NOT_FOUND, "not found")
 
+    def sent(self) -> None:
+        """Take note that an answer was sent."""
+        self._open -= self._ending
+
     def wait_for_pages(self, seconds: float) -> None:
-        """Return once every page was told that the run is over, or after some seconds: one may be closed."""
+        """Return once every page that was opened was sent that the run is over, or after some seconds."""
         end = time.monotonic() + seconds
-        while self._told != set(self.desk.seats) and time.monotonic() < end:
+        while self._open and time.monotonic() < end:
             time.sleep(0.05)
 
     def _seat(self, target: str) -> tuple[Seat, str, Mapping[str, str]]:
@@ -105,6 +113,11 @@ class _Handler(PageHandler):
     """Answers one request, and takes answers."""
 
     server: PlayServer
+
+    def do_GET(self) -> None:  # noqa: N802  (the base class calls it so)
+        """Answer a question, and say that it was sent."""
+        super().do_GET()
+        self.server.sent()
 
     def do_POST(self) -> None:  # noqa: N802  (the base class calls it so)
         """Take what the page itself sends."""

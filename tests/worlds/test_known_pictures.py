@@ -11,11 +11,12 @@ import pytest
 
 from teamworld.worlds import registry
 from teamworld.worlds.base.known_picture import AWAY, KnownPicture, guess_extent
+from teamworld.worlds.base.picture import find_fault
 from teamworld.worlds.contract import WAIT, View, World
 
 DRAWN = {"cube": "n2", "household": "dev", "transport": "dev", "wildfire": "cut_trees_sparse_small"}
 #: Levels in which an agent does not see all.
-HIDING = {**DRAWN, "wildfire": "scout_fire_small"}
+HIDING = {**DRAWN, "wildfire": "scout_fire_small", "lbf": "Foraging-2s-8x8-2p-2f-coop-v3", "rware": "rware-tiny-2ag-v2"}
 
 
 def picture(world: World, view: View) -> KnownPicture:
@@ -37,6 +38,9 @@ def begun(world: str, options: Mapping[str, Any] | None = None) -> World:
 
 @pytest.mark.parametrize("world", HIDING)
 def test_two_worlds_that_an_agent_cannot_tell_apart_have_one_picture(world: str) -> None:
+    if world in ("lbf", "rware"):
+        pytest.importorskip({"lbf": "lbforaging", "rware": "rware"}[world])
+
     pairs = list(islice(registry.module(world).indistinguishable_pairs(HIDING[world], 3), 2))  # type: ignore[attr-defined]
     assert pairs
     for first, second, agent in pairs:
@@ -44,6 +48,11 @@ def test_two_worlds_that_an_agent_cannot_tell_apart_have_one_picture(world: str)
             made.reset(3)
         assert json.dumps([first.spec.static, first.snapshot()]) != json.dumps([second.spec.static, second.snapshot()])
         assert text(picture(first, first.view(agent))) == text(picture(second, second.view(agent)))
+        shown = picture(first, first.view(agent))
+        if "drawer" in shown.static:
+            away = [place for place, name in enumerate(first.spec.agents) if name in shown.hidden]
+            known = [row for place, row in enumerate(shown.frame["agents"]) if place not in away]
+            assert not find_fault(shown.static, [{**shown.frame, "agents": known}], len(known))
 
 
 def test_agents_are_where_they_are_and_nowhere_if_nobody_sees_them() -> None:

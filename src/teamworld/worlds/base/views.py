@@ -144,24 +144,25 @@ class FactsView(FrameView[SharedFrame]):
     @property
     def goals(self) -> Sequence[Goal]:
         """The goals as far as it knows."""
-        return self._domain.goals(self.known)
+        return self.domain.goals(self.known)
 
     @property
     def abilities(self) -> Sequence[ActionSchema]:
         """What it can do, with what it knows of as arguments."""
-        return self._domain.abilities(self._agent, self.known)
+        return self.domain.abilities(self._agent, self.known)
 
     @property
     def options(self) -> Sequence[Option]:
         """Actions that make sense as far as it knows."""
-        return self._domain.options(self._agent, self.known)
+        return self.domain.options(self._agent, self.known)
 
     def check(self, action: Action) -> Verdict:
         """Return whether the action's preconditions hold, by what the agent knows."""
-        return self._domain.check(self._agent, action, self.known)
+        return self.domain.check(self._agent, action, self.known)
 
     @property
-    def _domain(self) -> FactsDomain:
+    def domain(self) -> FactsDomain:
+        """The rules that everybody knows."""
         domain: FactsDomain = self._now.domain
         return domain
 

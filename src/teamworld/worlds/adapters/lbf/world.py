@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from teamworld.errors import UserError
 from teamworld.language import Cell
 from teamworld.worlds.adapters.gymnasium_team import find_registered
+from teamworld.worlds.adapters.known_picture import of_facts
 from teamworld.worlds.adapters.lbf import bounds, draw
 from teamworld.worlds.adapters.lbf.domain import LbfDomain
 from teamworld.worlds.adapters.lbf.env import PACKAGE as PACKAGE
@@ -25,6 +26,9 @@ from teamworld.worlds.contract import GOALS_AND_STEPS, HeadlineMeasure, WorldSpe
 
 DEFAULT_LEVEL = "Foraging-8x8-2p-2f-coop-v3"
 SUMMARY = "level-based foraging (lbforaging): load food whose level takes several foragers at once"
+#: Draws what one forager knows.
+known_picture = of_facts(lambda describer: draw.static(describer.field))
+
 _HEADLINE = (
     HeadlineMeasure(
         "world_score", "points", "high", "rewards of the package, summed over foragers: 1 where all food is loaded"

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from teamworld.errors import UserError
 from teamworld.language import Cell
 from teamworld.worlds.adapters.gymnasium_team import find_registered
+from teamworld.worlds.adapters.known_picture import of_facts
 from teamworld.worlds.adapters.rware import draw
 from teamworld.worlds.adapters.rware.domain import RwareDomain
 from teamworld.worlds.adapters.rware.env import PACKAGE as PACKAGE
@@ -26,6 +27,9 @@ DEFAULT_LEVEL = "rware-tiny-2ag-v2"
 #: Requests to be delivered unless told otherwise: the scripted team takes about half of the published 500 steps.
 ORDERS_PER_ROBOT = 5
 SUMMARY = "the robotic warehouse (rware): find requested shelves, carry them to a goal and back"
+
+#: Draws what one robot knows.
+known_picture = of_facts(lambda describer: draw.static(describer.floor))
 
 _HEADLINE = (
     HeadlineMeasure(

@@ -24,7 +24,7 @@ from teamworld.experiment.spec import build
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 EPISODES = [("zero_shot", "paper-n2"), ("drwell", "paper-n32"), ("greedy", "n128")]
-TABS = [("team", "talk"), ("goals", "joints"), ("goals", "failures")]
+TABS = [("team", "talk"), ("goals", "joints"), ("goals", "failures"), ("knows", "asked")]
 SCRUB = """async () => {
   const { player, episode } = teamworld, waits = [], draws = [];
   let last = null;

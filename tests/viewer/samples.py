@@ -27,6 +27,7 @@ from teamworld.record import (
     GoalChange,
     GoalInfo,
     MessageSent,
+    Observe,
     PlanEnd,
     PlanStart,
     QuestionAsked,
@@ -230,3 +231,32 @@ def asked() -> tuple[list[Event], dict[CallKey, PricedCall]]:
         CallKey("planner", "toy.assign", 1, 0): call(None, ("system", "plan"), usd=None),
     }
     return laid_out(steps), calls
+
+
+#: What others have tried on pages; %d makes each of them another string.
+ATTACKS = (
+    "<script>hit(%d)</script>",
+    "</script><script>hit(%d)</script>",
+    "<img src=x onerror=hit(%d)>",
+    "<svg onload=hit(%d)>",
+    "javascript:hit(%d)",
+    '"><iframe srcdoc="<script>parent.hit(%d)</script>">',
+    "' onmouseover='hit(%d)",
+    "<!--<script>hit(%d)-->",
+    "]]><details open ontoggle=hit(%d)>",
+    "\u202e${hit(%d)}`\u2028{{hit()}}\x00",
+)
+
+
+def attacked(number: int) -> tuple[list[Event], dict[CallKey, PricedCall]]:
+    """Return a log of one step with so many questions and messages, each text of which is another attack."""
+    made = (attack % at for at in range(10**9) for attack in ATTACKS)
+    events, calls = list[Event](), dict[CallKey, PricedCall]()
+    for at in range(number):
+        who, kind, words = f"{next(made)}", f"{next(made)}", next(made)
+        answer = {next(made): words, "list": [next(made)]}
+        events.append(msgspec.structs.replace(question(who, kind, 1), answer=answer))
+        calls[CallKey(who, kind, 1, 0)] = call(next(made), ("system", next(made)), ("user", next(made)), usd=None)
+        sent = MessageSent(agent="a", id=at, recipients=("b",), act=next(made), text=next(made), goal=next(made))
+        events += [sent, Observe(agent="a", seen=(next(made),))]
+    return laid_out([[*events, StepDone(ticks=2, score={})]]), calls

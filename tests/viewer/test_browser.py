@@ -47,6 +47,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for name, prompts in (("asked", True), ("unprompted", False)):
         made[name] = folder / f"{name}.html"
         made[name].write_text(page(build(log, (), calls, prompts=prompts)), "utf-8")
+    log, calls = samples.attacked(100)
+    made["attacked"] = folder / "attacked.html"
+    made["attacked"].write_text(page(build(log, (), calls)), "utf-8")
     valued = build(samples.by_hand())
     steps = {"completion": (0.25, 0.25, 0.25), "steps": (-3.0, -5.0, -1.0)}
     valued.worths = [WorthRow(message=1, values=steps), WorthRow(values=steps), WorthRow(agent="b", values=steps)]
@@ -488,3 +491,28 @@ def test_a_failure_label_says_what_the_team_lacks(browser: Page, files: dict[str
         name = shown.evaluate("teamworld.episode.failures[0].label")
         words = shown.locator("#failures .rule").last.inner_text()
         assert words == f"{LABELS[name].rule}. What the team lacks there: {LABELS[name].diagnoses}"
+
+
+def test_a_thousand_attacks_stay_texts(browser: Page, files: dict[str, Path]) -> None:
+    with opened(browser, files["attacked"]) as shown:
+        wait(shown, "teamworld.player.ask")
+        shown.evaluate("() => { window.hits = []; window.hit = (number) => hits.push(number); }")
+        for tab in ("asked", "knows", "talk"):
+            shown.click(f"#tab-{tab}")
+            settle(shown)
+        shown.click("#tab-asked")
+        rows = shown.locator("#asked .ask")
+        assert rows.count() == 100
+        texts = shown.evaluate(
+            """() => teamworld.episode.questions.map((row) => {
+              teamworld.player.ask.open(row);
+              return document.getElementById("question").textContent;
+            })"""
+        )
+        assert all(text.count("hit(") >= 8 for text in texts), "every text is there to be read"
+        assert len(set(texts)) == 100
+        made = "script", "img", "svg", "iframe", "details"
+        tags = ", ".join(f"{place} {tag}" for place in ("main", "dialog") for tag in made)
+        assert shown.locator(tags).count() == 0
+        settle(shown)
+        assert shown.evaluate("hits") == []

@@ -285,9 +285,9 @@ CASES = [
     Case(
         "null where none may be",
         Proposal,
-        '{"goal": null, "reason": "near"}',
+        '{"goal": "block_0", "reason": null}',
         "schema",
-        hint="goal: expected a valid string, got null",
+        hint="reason: expected a valid string, got null",
     ),
     Case(
         "not a number",

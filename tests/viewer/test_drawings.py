@@ -20,7 +20,7 @@ from teamworld.worlds.wildfire.levels import Team
 from teamworld.worlds.wildfire.observe import begin_sightings
 from teamworld.worlds.wildfire.state import DEAD, FREE, SAFE, Civilians
 from tests.viewer import samples
-from tests.viewer.conftest import opened, settle
+from tests.viewer.conftest import opened, settle, wait
 from tests.worlds.wildfire.maps import rough
 from tests.worlds.wildfire.test_sightings import send, started
 
@@ -150,6 +150,33 @@ def test_what_an_agent_of_a_home_knows_is_what_its_view_tells(
 
 
 @pytest.mark.heavy
+def test_what_an_agent_of_a_home_believes_without_being_sure_is_written_at_its_place(
+    browser: Page, files: dict[str, Path]
+) -> None:
+    with opened(browser, files["household"], width=1300, height=900) as shown:
+        wait(shown, "teamworld.episode.knowledge")
+        room, thing = (shown.evaluate(f"teamworld.episode.static.{kind}[0]") for kind in ("rooms", "things"))
+        name = f"<{thing['name']}>({thing['id']})"
+        place = f"<{room['name']}>({room['id']})"
+        held = [{"fact": 0, "chance": 0.3}, {"fact": 1, "chance": 0.3}, {"fact": 2}]
+        told = {
+            "facts": [f"{name} IN {place}", f"{name} STATE free", f"{name} INSIDE {place}"],
+            "about": [0, 1, 2],
+            "believed": [{"frame": 2, "agent": "Alice", "held": held}],
+        }
+        shown.evaluate("(told) => { teamworld.episode.knowledge = new teamworld.Knowledge(told); }", told)
+        rows = "teamworld.homeBeliefs(teamworld.player.stage.moment(%d, {}, null), teamworld.episode)"
+        assert shown.evaluate(rows % 5) == [], "the layer of everything shows no beliefs"
+        shown.select_option("#layer", "Alice")
+        assert shown.evaluate(rows % 1) == []
+        (row,) = shown.evaluate(rows % 5)
+        assert (row["name"], row["chance"], row["place"]) == (f"{thing['name']} {thing['id']}", 0.3, room["id"])
+        shown.evaluate("teamworld.player.go(5)")
+        settle(shown)
+        assert "believed to be there" in shown.inner_text("#key")
+
+
+@pytest.mark.heavy
 def test_a_log_of_the_level_play_says_what_it_lacks(
     browser: Page, files: dict[str, Path], logs: dict[str, Sequence[Event]], tmp_path: Path
 ) -> None:
@@ -206,6 +233,16 @@ def test_zoom_layers_and_words_under_the_pointer(browser: Page, files: dict[str,
         words = shown.evaluate(f"teamworld.player.stage.wordsAt({spot['x']}, {spot['y']})")
         assert words[0].startswith("0 firefighter 1, water ")
         assert words[-1].startswith("wind ")
+        away = "for (const t of [6, 7]) teamworld.episode.frames[t].agents[0] = [19, 19];"
+        shown.evaluate(f"() => {{ {away} }}")
+        ages = shown.evaluate("teamworld.fire.sight(teamworld.episode, null, 7)")
+        old = next(at for at, code in enumerate(ages["cells"]) if code and ages["when"][at] < 7)
+        row, column = divmod(old, 20)
+        cell = shown.evaluate("teamworld.player.stage.size") / 20
+        shown.evaluate("teamworld.player.go(7)")
+        settle(shown)
+        told = shown.evaluate(f"teamworld.player.stage.wordsAt({(column + 0.5) * cell}, {(row + 0.5) * cell})")
+        assert any(f", seen {7 - ages['when'][old]} step" in line for line in told), told
         shown.click("#near")
         shown.click("#near")
         settle(shown)

@@ -318,6 +318,17 @@
     return drawn.map(([x, y]) => ({ x, y, radius }));
   }
 
+  /** What an agent believes without being sure, in words at the place. */
+  function beliefs(pen, plan, moment, episode) {
+    const lines = new Map();
+    for (const { name, chance, place, area } of tw.homeBeliefs(moment, episode)) {
+      const line = lines.get(place) ?? 0;
+      lines.set(place, line + 1);
+      const [x, y] = plan.spot((area[0] + area[2]) / 2, (area[1] + area[3]) / 2);
+      write(pen, `${name}? ${Math.round(100 * chance)} %`, x, y + 13 * line * plan.unit, 10.5 * plan.unit, looks(episode).ink, { weight: 600, halo: "#ffffff" });
+    }
+  }
+
   function keyOf(moment, episode) {
     const { needs, furniture: pieces } = episode.static;
     const style = looks(episode);
@@ -337,7 +348,7 @@
     if ((moment.layer ?? TRUTH) !== TRUTH) rows.push({ samples: [(pen, size) => {
       pen.setLineDash([3, 3]);
       box(pen, [2, 4, size - 2, size - 4], "#ffffff00", style.soft, 1);
-    }], words: `${moment.layer} has not seen it yet`, soft: true }, { words: "−n: perceived n steps ago", soft: true });
+    }], words: `${moment.layer} has not seen it yet`, soft: true }, { words: "−n: perceived n steps ago", soft: true }, ...(tw.homeBeliefs(moment, episode).length ? [{ words: "x? 90 %: believed to be there", soft: true }] : []));
     return rows;
   }
 
@@ -355,7 +366,9 @@
       const frame = tw.homeAsKnown(moment, episode);
       pen.drawImage(ground(plan, frame, episode, moment.theme), 0, 0, size, size);
       things(pen, plan, frame, episode);
-      return { agents: agents(pen, plan, moment, frame, episode) };
+      const drawn = agents(pen, plan, moment, frame, episode);
+      beliefs(pen, plan, moment, episode);
+      return { agents: drawn };
     },
     /** What is under the pointer: furniture, and the things in or on it. */
     label(moment, episode, x, y, size) {

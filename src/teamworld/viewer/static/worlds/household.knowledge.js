@@ -71,5 +71,16 @@
     };
   };
 
+  /** Where an agent believes things to be that it is not sure of: rows of name, chance and the area of the place. */
+  tw.homeBeliefs = function (moment, episode) {
+    const { static: fixed } = episode;
+    if ((moment.layer ?? TRUTH) === TRUTH || !episode.knowledge) return [];
+    const areas = new Map([...fixed.rooms, ...fixed.furniture].map((place) => [place.id, place.box]));
+    return [...episode.knowledge.beliefs(moment.layer, null, moment.t)].flatMap(([fact, { chance }]) => {
+      const place = /^<(\w+)>\((\d+)\) (?:IN|INSIDE|ON) <\w+>\((\d+)\)$/.exec(episode.knowledge.facts[fact]);
+      return chance < 1 && place && areas.has(+place[3]) ? [{ name: `${place[1]} ${place[2]}`, chance, place: +place[3], area: areas.get(+place[3]) }] : [];
+    });
+  };
+
   tw.homeKnowledge = knowledge; // for tests
 })(window.teamworld);

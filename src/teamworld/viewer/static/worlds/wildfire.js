@@ -29,6 +29,14 @@
     return (moment.layer ?? TRUTH) === TRUTH ? { cells: tw.fire.codes(moment.frame, episode), seen } : { cells: seen, seen: null };
   }
 
+  /** How long ago a cell was seen by whom the layer is of, in words; nothing of what is seen now, or never was. */
+  function ago(moment, episode, cell) {
+    if ((moment.layer ?? TRUTH) === TRUTH) return "";
+    const { cells, when } = tw.fire.sight(episode, whose(moment.layer), moment.t);
+    const age = moment.t - when[cell];
+    return cells[cell] && age ? `, seen ${tw.plural(age, "step")} ago` : "";
+  }
+
   // ---- the map
 
   /** How the drawn square lies on the map. */
@@ -341,7 +349,7 @@
       const civilians = people(moment, episode).filter(near).map((unit) => (unit.row === null ? "civilian, last seen here" : `civilian ${unit.row}: ${STATES[moment.frame.civilians[unit.row][2]]}`));
       const { cells, seen } = shown(moment, episode);
       const cell = row * side + column;
-      const lines = [...who.slice(0, 12), ...civilians.slice(0, 6), `(${column}, ${row}): ${episode.style.meanings[cells[cell]]}${seen && !seen[cell] ? ", not seen by the team yet" : ""}`];
+      const lines = [...who.slice(0, 12), ...civilians.slice(0, 6), `(${column}, ${row}): ${episode.style.meanings[cells[cell]]}${seen && !seen[cell] ? ", not seen by the team yet" : ""}${ago(moment, episode, cell)}`];
       const blow = field?.[Math.floor((row * field.length) / side)]?.[Math.floor((column * field.length) / side)];
       return blow ? [...lines, `wind ${speed(blow)}`] : lines;
     },

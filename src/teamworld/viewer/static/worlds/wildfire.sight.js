@@ -34,11 +34,11 @@
     }
   }
 
-  /** What the team, or the agent in a place of it, has seen until moment t: codes as they were when last seen, 0 if never. */
-  function memory(episode, who, t) {
+  /** What the team, or the agent in a place of it, has seen until moment t: codes as they were when last seen, 0 if never; and when that was. */
+  function sight(episode, who, t) {
     const { size, kinds } = episode.static;
     let kept = memories.get(episode);
-    if (!kept || kept.who !== who || kept.t > t) kept = { who, t: -1, cells: new Uint8Array(size * size) };
+    if (!kept || kept.who !== who || kept.t > t) kept = { who, t: -1, cells: new Uint8Array(size * size), when: new Int32Array(size * size) };
     memories.set(episode, kept);
     while (kept.t < t) {
       kept.t += 1;
@@ -49,11 +49,16 @@
       frame.agents.forEach((place, agent) => {
         if (!place || (who !== null && who !== agent)) return;
         const reach = episode.style.sees[kinds[agent]][0];
-        sweep(before.agents[agent] ?? place, place, reach, size, (cell) => (kept.cells[cell] = now[cell]));
+        sweep(before.agents[agent] ?? place, place, reach, size, (cell) => {
+          kept.cells[cell] = now[cell];
+          kept.when[cell] = kept.t;
+        });
       });
     }
-    return kept.cells;
+    return kept;
   }
 
-  tw.fire = { untouched, codes, memory };
+  const memory = (episode, who, t) => sight(episode, who, t).cells;
+
+  tw.fire = { untouched, codes, memory, sight };
 })(window.teamworld);

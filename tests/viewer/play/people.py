@@ -20,7 +20,7 @@ from teamworld.viewer.play.known_map import drawer
 from teamworld.viewer.play.server import PlayServer
 
 #: Seconds that something may take on a busy machine.
-PATIENCE = 120.0
+PATIENCE = 240.0
 
 
 class Game:

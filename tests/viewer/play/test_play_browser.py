@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 HOSTILE = "<img src=x onerror=alert(1)> \u202e<script>alert(2)</script>"
 SHOWN = "< img src=x onerror=alert(1)>"  # as a prompt quotes it
 #: Milliseconds that something may take on a busy machine.
-PATIENCE = 120_000
+PATIENCE = 240_000
 
 
 @pytest.fixture(scope="module")

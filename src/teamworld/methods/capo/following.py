@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from teamworld.language import Action, AgentId, Entity, Facts, GoalId, ParseError, parse_action, written_names
@@ -76,10 +76,17 @@ def is_settled(action: Action, me: DialogueKnowledge, facts: Facts) -> bool:
 def commitments(plan: MetaPlan, me: DialogueKnowledge) -> dict[AgentId, GoalId]:
     """Return the task that each agent is at by the meta-plan: that of its first item that is open and serves one."""
     first: dict[AgentId, GoalId] = {}
-    for item in plan:
+    for item in _as_shown(plan):
         if item.goal is not None and item.goal in me.all_goals and is_open(item, me):
             first.setdefault(item.agent, item.goal)
     return first
+
+
+def _as_shown(plan: MetaPlan) -> Iterator[PlanItem]:
+    """Yield the items in the order in which prompts show them, so that no other order decides anything."""
+    for agents in by_step(plan).values():
+        for items in agents.values():
+            yield from items
 
 
 # ---- what comes next
@@ -187,7 +194,7 @@ def is_useful(step: CandidateStep, me: DialogueKnowledge) -> bool:
 
 
 def _left_to_teammates(me: DialogueKnowledge, plan: MetaPlan) -> Sequence[Action]:
-    actions = (read_item(item, me) for item in plan if item.agent != me.agent and is_open(item, me))
+    actions = (read_item(item, me) for item in _as_shown(plan) if item.agent != me.agent and is_open(item, me))
     return [action for action in dict.fromkeys(actions) if action is not None and not _brings(action, me)]
 
 

@@ -137,11 +137,11 @@ def items_of(plan: MetaPlan, agent: AgentId) -> MetaPlan:
 
 
 def by_step(plan: MetaPlan) -> Mapping[int, Mapping[AgentId, Sequence[PlanItem]]]:
-    """Return the items by step and agent, in order."""
+    """Return the items by step, the first first, and by agent."""
     steps: dict[int, dict[AgentId, list[PlanItem]]] = {}
     for item in plan:
         steps.setdefault(item.step, {}).setdefault(item.agent, []).append(item)
-    return steps
+    return dict(sorted(steps.items()))
 
 
 def change_plan(plan: MetaPlan, changes: MetaPlan) -> MetaPlan:

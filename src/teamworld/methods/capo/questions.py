@@ -19,6 +19,7 @@ from teamworld.methods.capo.meta_plan import (
     MetaPlan,
     PlanAnswer,
     PlanItem,
+    by_step,
     change_plan,
     describe_item,
     read_plan,
@@ -100,10 +101,10 @@ class CapoQuestion(AgentQuestion[Asked]):
     @property
     def steps(self) -> Mapping[int, Mapping[AgentId, Sequence[str]]]:
         """The meta-plan in words, by step and agent; empty where there is none."""
-        words: dict[int, dict[AgentId, list[str]]] = {}
-        for item in self.plan:
-            words.setdefault(item.step, {}).setdefault(item.agent, []).append(describe_item(item))
-        return words
+        return {
+            step: {agent: [describe_item(item) for item in items] for agent, items in agents.items()}
+            for step, agents in by_step(self.plan).items()
+        }
 
     @property
     def done(self) -> str:

@@ -32,9 +32,12 @@ LEVELS = {
         "Foraging-8x8-2p-2f-coop-v3",
         "Foraging-10x10-3p-3f-v3",
         "Foraging-15x15-4p-3f-v3",
+        "Foraging-15x15-3p-4f-v3",
+        "Foraging-8x8-2p-1f-v3",
+        "Foraging-5x5-2p-1f-v3",
     ),
     "rooms": ("two-hazard", "three", "two", "one"),
-    "cube": ("n2", "n4", "n1"),
+    "cube": ("n2", "n4", "n8", "n1"),
 }
 #: What is tried for the suite, partial views and unlike agents among it, with the instances of each half.
 SUITE = {

@@ -55,6 +55,7 @@ PAGES = [
     "docs/how-to/learning.md",
     "docs/reference/metrics.md",
     "docs/how-to/compare.md",
+    "docs/how-to/bounds.md",
     "docs/how-to/messages.md",
     "docs/how-to/environments.md",
     "docs/tutorial/first_run.md",

@@ -66,6 +66,22 @@ def write_file(path: Path, data: bytes) -> None:
     draft.replace(path)
 
 
+def file_state(path: Path) -> tuple[int, int] | None:
+    """Return bytes and time of the last change (ns) of a file; what lies ahead of a database counts to its bytes.
+
+    None where there is no such file.
+    """
+    try:
+        seen = path.stat()
+    except FileNotFoundError:
+        return None
+    try:
+        ahead = path.with_name(f"{path.name}-wal").stat().st_size
+    except FileNotFoundError:
+        ahead = 0
+    return seen.st_size + ahead, seen.st_mtime_ns
+
+
 def check_inside(folder: Path) -> None:
     """See that nothing in a folder leads out of it or is no plain file: what others made may be made to mislead.
 

@@ -28,7 +28,8 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def plain(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     capsys.readouterr()
     assert command(["compare", *arguments, "--json"]) == 0
-    return json.loads(capsys.readouterr().out)  # type: ignore[no-any-return]
+    printed: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return printed
 
 
 def events(folder: Path) -> list[list[Event]]:

@@ -221,9 +221,7 @@ def check_twins(settings: Sequence[GridRun], wanted: Collection[str]) -> None:
     for method in wanted:
         known = list(dict.fromkeys(name for setting in settings for name in setting.experiment.methods))
         if method not in known:
-            raise UserError(
-                f"--twin: '{method}' is not compared here{suggest(method, list(known))}; name it a method too"
-            )
+            raise UserError(f"--twin: '{method}' is not compared here{suggest(method, known)}; name it a method too")
 
 
 def control(

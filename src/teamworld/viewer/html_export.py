@@ -54,7 +54,8 @@ def page(replay: Replay) -> str:
 def overview_page() -> str:
     """Return the HTML document that lists the episodes of a folder; it asks its own server for them and no one else."""
     static = files("teamworld.viewer") / "static"
-    return _render("overview", [static / "base.js", static / "overview.js"], labels=LABELS)
+    scripts = [static / "base.js", static / "overview.js"]
+    return _render("overview", scripts, title="teamworld", served=True, labels=LABELS)
 
 
 def play_page() -> str:
@@ -62,7 +63,8 @@ def play_page() -> str:
     static = files("teamworld.viewer") / "static"
     drawers = sorted((static / "worlds").iterdir(), key=lambda file: file.name)
     parts = [static / name for name in ("base.js", "episode.js", "stage.js")]
-    return _render("play/page", [*parts, *drawers, static / "play" / "form.js", static / "play" / "play.js"])
+    scripts = [*parts, *drawers, static / "play" / "form.js", static / "play" / "play.js"]
+    return _render("play/page", scripts, title="teamworld play", served=True)
 
 
 def pair_page(first: Replay, second: Replay, differences: Differences) -> str:
@@ -86,13 +88,21 @@ def pair_page(first: Replay, second: Replay, differences: Differences) -> str:
 
 
 def _render(
-    name: str, scripts: Sequence[Traversable], *, allowed: Iterable[str] = (), **values: str | Iterable[str]
+    name: str,
+    scripts: Sequence[Traversable],
+    *,
+    title: str,
+    served: bool = False,
+    allowed: Iterable[str] = (),
+    **values: str | Iterable[str],
 ) -> str:
     """Return a page from its template.
 
     Args:
         name: Of the template and of the style.
         scripts: Of the page, in their order.
+        title: Of the window.
+        served: Whether it may ask the server that it comes from.
         allowed: Pages whose scripts and styles may run in frames of this one.
         values: For the template.
     """
@@ -102,8 +112,15 @@ def _render(
     more = [
         dict.fromkeys(source for text in allowed for source in _sources(text, kind)) for kind in ("script", "style")
     ]
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
-    return environment.from_string(_text(static / f"{name}.html")).render(
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(lambda part: _text(static / part)),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template(f"{name}.html").render(
+        title=title,
+        served=served,
         style=style,
         style_hashes=" ".join(dict.fromkeys([f"'{_hash(style)}'", *more[1]])),
         scripts=texts,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterable
 
 from teamworld.language import ParseError, parse_fact
@@ -11,11 +11,12 @@ from teamworld.viewer.replay_types import BeliefChange, FactChange, HeldFact, Kn
 
 
 class _Facts:
-    """Facts by number, in the order in which they first came; and which predicates ever had two values at a time."""
+    """Facts by number, in the order in which they first came, with what they are about."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
         self.groups: list[int] = []
+        self.predicates: list[str] = []
         self._places: dict[str, int] = {}
         self._named: dict[tuple[str, str], int] = {}
 
@@ -24,7 +25,9 @@ class _Facts:
         if text not in self._places:
             self._places[text] = len(self.texts)
             self.texts.append(text)
-            self.groups.append(self._named.setdefault(subject_of(text), len(self._named)))
+            about = subject_of(text)
+            self.groups.append(self._named.setdefault(about, len(self._named)))
+            self.predicates.append(about[1])
         return self._places[text]
 
     def places(self, texts: Iterable[str]) -> list[int]:
@@ -44,16 +47,19 @@ def subject_of(text: str) -> tuple[str, str]:
 def list_knowledge(log: Iterable[Event]) -> KnowledgeLog | None:
     """Return what a log records of truth, perception and belief; None if it is of a level that records none."""
     facts, truth, seen, believed = _Facts(), list[FactChange](), list[FactChange](), list[BeliefChange]()
-    true: set[int] = set()
+    true, values = set[int](), Counter[int]()  # facts, and how many of each group
     several: set[str] = set()
     for event in log:
         match event:
             case Truth():
                 change = FactChange(frame=event.step, on=facts.places(event.true), off=facts.places(event.false))
                 truth.append(change)
-                true.update(change.on)
+                values.subtract(facts.groups[place] for place in true.intersection(change.off))
                 true.difference_update(change.off)
-                several |= _several(facts, true)
+                fresh = set(change.on) - true
+                values.update(facts.groups[place] for place in fresh)
+                true |= fresh
+                several.update(facts.predicates[place] for place in fresh if values[facts.groups[place]] > 1)
             case Observe():
                 on, off = facts.places(event.seen), facts.places(event.unseen)
                 seen.append(FactChange(frame=event.step, agent=event.agent, on=on, off=off))
@@ -69,7 +75,7 @@ def list_knowledge(log: Iterable[Event]) -> KnowledgeLog | None:
                 pass
     if not seen and not believed:
         return None
-    single = [subject_of(text)[1] not in several for text in facts.texts]
+    single = [predicate not in several for predicate in facts.predicates]
     return KnowledgeLog(
         facts=facts.texts,
         about=[group if is_single else -1 for group, is_single in zip(facts.groups, single, strict=True)],
@@ -77,11 +83,3 @@ def list_knowledge(log: Iterable[Event]) -> KnowledgeLog | None:
         seen=seen,
         believed=believed,
     )
-
-
-def _several(facts: _Facts, true: Iterable[int]) -> set[str]:
-    """Return the predicates of which something has two values."""
-    counts: defaultdict[int, list[int]] = defaultdict(list)
-    for place in true:
-        counts[facts.groups[place]].append(place)
-    return {subject_of(facts.texts[places[0]])[1] for places in counts.values() if len(places) > 1}

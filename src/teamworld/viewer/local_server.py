@@ -7,6 +7,7 @@ no other page. What it sends may load nothing from elsewhere.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
 from http import HTTPStatus
@@ -38,7 +39,7 @@ class Refused(Exception):
         self.status = status
 
 
-class LocalServer(ThreadingHTTPServer):
+class LocalServer(ThreadingHTTPServer, ABC):
     """A server that listens on the loopback interface and knows by what names it may be called.
 
     Args:
@@ -63,6 +64,7 @@ class LocalServer(ThreadingHTTPServer):
         """Return what to open in a browser."""
         return f"http://{HOST}:{self.server_port}/{token}/"
 
+    @abstractmethod
     def answer(self, target: str) -> tuple[str, bytes]:
         """Return the type and the body of what stands at an address.
 
@@ -70,7 +72,6 @@ class LocalServer(ThreadingHTTPServer):
             Refused: Nothing does.
             UserError: It cannot be shown.
         """
-        raise NotImplementedError
 
 
 def read_number(asked: Mapping[str, str], name: str) -> int:

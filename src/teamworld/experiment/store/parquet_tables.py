@@ -6,6 +6,7 @@ file is ever written again under its name: who reads sees one state.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +18,7 @@ from teamworld.errors import UserError, brief
 from teamworld.experiment.spec import RunCell
 from teamworld.experiment.store.results import EpisodeRow
 from teamworld.metrics.summary import Summary
-from teamworld.plain_files import read_file
+from teamworld.plain_files import file_state, read_file
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -164,8 +165,11 @@ class ParquetTables:
                 continue
             for part in batch.parts.get(table, ()):
                 path = self._checked(part)
+                data = read_file(path, _MOST_BYTES)
+                if hashlib.blake2b(data, digest_size=16).hexdigest() != part.digest:
+                    raise UserError(f"{path} was altered: write the tables again with teamworld compact")
                 try:
-                    yield polars.read_parquet(path, columns=list(columns))
+                    yield polars.read_parquet(data, columns=list(columns))
                 except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError) as error:
                     raise UserError(f"{path} is damaged: {str(error).splitlines()[0][:200]}") from None
 
@@ -196,15 +200,8 @@ class _Version(msgspec.Struct):
 
 def state_of(results_file: Path) -> ResultsState | None:
     """Return the state of a results file, what its write-ahead log holds included; None where it is not there."""
-    try:
-        seen = results_file.stat()
-    except FileNotFoundError:
-        return None
-    try:
-        ahead = results_file.with_name(f"{results_file.name}-wal").stat().st_size
-    except FileNotFoundError:
-        ahead = 0
-    return ResultsState(seen.st_size + ahead, seen.st_mtime_ns)
+    state = file_state(results_file)
+    return None if state is None else ResultsState(*state)
 
 
 def need_polars() -> ModuleType:

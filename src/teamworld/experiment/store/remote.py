@@ -25,7 +25,7 @@ import msgspec
 from filelock import FileLock
 
 from teamworld.errors import UserError
-from teamworld.plain_files import list_files, write_file
+from teamworld.plain_files import file_state, list_files, write_file
 
 #: Where the copies are; the user's cache folder if it is not set.
 COPIES: Final = "TEAMWORLD_COPIES"
@@ -184,7 +184,7 @@ class RemoteFolder:
         with self._locked() as state:
             times: dict[str, int] | None = None
             for name, version in self._list_files():
-                known, here = state.files.get(name), _look(self.path / name)
+                known, here = state.files.get(name), file_state(self.path / name)
                 if here is not None and known is not None and known.there in (version, ""):
                     continue  # as it was, or changed here alone: it is to be uploaded
                 if here is not None and (known is None or known.here != here):
@@ -196,7 +196,7 @@ class RemoteFolder:
                 self._get(name)
                 if name in times:
                     os.utime(self.path / name, ns=(times[name], times[name]))
-                after = _look(self.path / name)
+                after = file_state(self.path / name)
                 assert after is not None
                 state.files[name] = FileState(after, version)
                 self._save(state)
@@ -261,7 +261,7 @@ class RemoteFolder:
             changed = self._list_changed(state)
             for name in changed:
                 path = self.path / name
-                here = _look(path)
+                here = file_state(path)
                 if here is None:
                     continue
                 state.files[name] = FileState(here, "")
@@ -306,7 +306,7 @@ class RemoteFolder:
         for path in sorted(list_files(self.path)) if self.path.is_dir() else ():
             name = path.relative_to(self.path).as_posix()
             known = state.files.get(name)
-            if not _is_own(name) and (known is None or not known.there or known.here != _look(path)):
+            if not _is_own(name) and (known is None or not known.there or known.here != file_state(path)):
                 names.append(name)
         return sorted(names, key=lambda name: (name.endswith(".sqlite"), name))
 
@@ -385,19 +385,6 @@ def _is_own(name: str) -> bool:
     path = PurePosixPath(name)
     beside = ("-wal", "-shm", "-journal", ".tmp", ".new", f".{_SNAPSHOT}", ".lock")
     return path.name == _TIMES or path.name.endswith(beside) or "logs" in path.parts[:-1]
-
-
-def _look(path: Path) -> tuple[int, int] | None:
-    """Return size and time of the last change of a file, what lies ahead of a database included."""
-    try:
-        seen = path.stat()
-    except FileNotFoundError:
-        return None
-    try:
-        ahead = path.with_name(f"{path.name}-wal").stat().st_size
-    except FileNotFoundError:
-        ahead = 0
-    return seen.st_size + ahead, seen.st_mtime_ns
 
 
 def _version(entry: dict[str, Any]) -> str:

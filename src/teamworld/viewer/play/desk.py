@@ -10,9 +10,10 @@ import asyncio
 import secrets
 import threading
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from concurrent.futures import TimeoutError as FutureTimeout
+from contextlib import contextmanager
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -183,23 +184,13 @@ class Seat:
             looked.cancel()
             raise Gone(_STOPPED) from None
 
-    def _changing(self) -> _Changing:
-        return _Changing(self)
-
-
-class _Changing:
-    """A change of a seat, of which its page is told."""
-
-    def __init__(self, seat: Seat) -> None:
-        self._seat = seat
-
-    def __enter__(self) -> None:
-        self._seat._changed.acquire()
-
-    def __exit__(self, *error: object) -> None:
-        self._seat._version += 1
-        self._seat._changed.notify_all()
-        self._seat._changed.release()
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Change something of which the page is told."""
+        with self._changed:
+            yield
+            self._version += 1
+            self._changed.notify_all()
 
 
 class PlayDesk:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
@@ -20,11 +20,8 @@ _STATES: Final = {"free": 0, "held": 1, "safe": 2, "dead": 3}
 
 def known_picture(view: View, team: Sequence[AgentId]) -> KnownPicture:
     """Return the map with the ground, agents and people that a view knows of."""
-    return _draw(view, team)  # type: ignore[arg-type]  # the views of this world are of this kind
-
-
-def _draw(view: WildfireView, team: Sequence[AgentId]) -> KnownPicture:
-    state, mission = view.state, view.mission
+    own = cast("WildfireView", view)
+    state, mission = own.state, own.mission
     codes = np.zeros((mission.size, mission.size), np.uint8) if state.ground is None else state.ground.codes
     digits = np.frombuffer(b"0123456789abcdef", np.uint8)[np.minimum(codes, 15)]
     bodies = [state.agents.get(agent) for agent in team]

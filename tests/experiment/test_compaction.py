@@ -285,7 +285,7 @@ def test_a_file_that_is_damaged_is_refused(out: Path) -> None:
     whole = path.read_bytes()
     (out / "results.sqlite").unlink()
     path.write_bytes(b"x" * len(whole))
-    with pytest.raises(UserError, match="is damaged"):
+    with pytest.raises(UserError, match="was altered"):
         RunFolder(out).finished(RunFolder(out).experiment())
     path.write_bytes(whole[:-1])
     with pytest.raises(UserError, match="missing or altered"):

@@ -17,11 +17,9 @@ from teamworld.report.comparison import (
     MetricRow,
     PairedDifference,
     Sample,
-    claims,
     compare,
-    doubts,
-    enough,
 )
+from teamworld.report.comparison_sentences import claims, doubts, enough
 from teamworld.report.statistics import _resampled, exchanged, holm, paired, ratio_interval
 
 PAIRS = 20

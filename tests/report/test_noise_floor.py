@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from teamworld.metrics.definition import count, share
-from teamworld.report.comparison import Comparison, PairedDifference, Sample, claims, compare, doubts
+from teamworld.report.comparison import Comparison, PairedDifference, Sample, compare
+from teamworld.report.comparison_sentences import claims, doubts
 from teamworld.report.noise_floor import beside_floor
 from teamworld.report.statistics import noise_floor, student
 from teamworld.report.talk_effects import talk_effects, talk_sentences

@@ -16,7 +16,7 @@ from teamworld.cli.executions import default_folder, of_shard, share, tell_shard
 from teamworld.cli.monitor import dump, estimate_all, monitored, print_table
 from teamworld.errors import UserError, printable
 from teamworld.experiment import comparison_runs, grid
-from teamworld.experiment.comparison_runs import ComparisonRun, ControlKind
+from teamworld.experiment.comparison_runs import Beside, ComparisonRun
 from teamworld.experiment.grid import GridRun
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.shared_budget import SharedBudget
@@ -25,8 +25,9 @@ from teamworld.experiment.store.folder import RunFolder
 from teamworld.plain_files import write_file
 from teamworld.report import comparison_tables
 from teamworld.report import evidence as pages
-from teamworld.report.comparison import Comparison, claims, doubts
+from teamworld.report.comparison import Comparison
 from teamworld.report.comparison_result import measure_comparison
+from teamworld.report.comparison_sentences import claims, doubts
 from teamworld.report.comparison_tables import plain
 from teamworld.report.figure_style import need
 from teamworld.report.tables import Table, describe_versions
@@ -40,10 +41,8 @@ def compare(
     primary: str | None,
     out: Path | None,
     options: RunOptions,
+    beside: Beside,
     *,
-    references: bool,
-    twin: Sequence[str],
-    controls: ControlKind | None,
     figures: bool,
     as_json: bool,
 ) -> None:
@@ -55,9 +54,7 @@ def compare(
         primary: What the comparison is made for, see ``measurement.primary_metrics``.
         out: Folder of the comparison; a name made from the arguments if None.
         options: How its runs are carried out.
-        references: Whether random, scripted and silent teams stand beside.
-        twin: Methods that get a twin.
-        controls: How controls are played; None: there are none.
+        beside: What stands beside the methods.
         figures: Whether to draw.
         as_json: Print one JSON object, and nothing else.
     """
@@ -67,13 +64,13 @@ def compare(
         settings = comparison_runs.settings(fields)
     for setting in settings:
         setting.experiment.resolved()  # all of them, before the first begins
-    comparison_runs.check_twins(settings, twin)
-    comparison_runs.check_control(settings, controls, options.shard)
+    comparison_runs.check_twins(settings, beside.twins or ())
+    comparison_runs.check_control(settings, beside.controls, options.shard)
     if options.shard and figures:
         raise UserError("--figures is for whole comparisons: leave it out of a shard, and draw once they are joined")
-    folder = out if out is not None else of_shard(_default_folder(settings, references), options)
+    folder = out if out is not None else of_shard(_default_folder(settings, beside.references), options)
     grid.claim(folder, fields, "comparison")
-    parts = _run(settings, folder, options, references=references, twin=twin, controls=controls)
+    parts = _run(settings, folder, options, beside)
     if options.shard:
         tell_shard(folder, options.shard, as_json=as_json)
         return
@@ -84,7 +81,7 @@ def compare(
         primary,
         folder,
         options.processes,
-        references=references,
+        references=beside.references,
         figures=figures,
         as_json=as_json,
     )
@@ -156,42 +153,20 @@ def _show(
             print(f"\n{note}")
 
 
-def _run(
-    settings: Sequence[GridRun],
-    folder: Path,
-    options: RunOptions,
-    *,
-    references: bool,
-    twin: Sequence[str],
-    controls: ControlKind | None,
-) -> list[ComparisonRun]:
+def _run(settings: Sequence[GridRun], folder: Path, options: RunOptions, beside: Beside) -> list[ComparisonRun]:
     """Run what is missing, with a progress bar; show first what language models will take."""
-    first, silent = settings[0].experiment, None if references else ()
+    first = settings[0].experiment
     methods = (
-        len(first.methods) * (2 if controls else 1)
-        + len(twin)
-        + references * (len(comparison_runs.REFERENCES) + len(first.methods))
+        len(first.methods) * (2 if beside.controls else 1)
+        + len(beside.twins or ())
+        + beside.references * (len(comparison_runs.REFERENCES) + len(first.methods))
     )
     total = share(methods * len(first.seeds) * first.episodes * len(settings), options)
-    planned = list(
-        comparison_runs.planned(
-            settings, folder, references=references, silent=silent, twin=twin, controls=controls is not None
-        )
-    )
+    planned = list(comparison_runs.planned(settings, folder, beside))
     lines = estimate_all([(part.folder, part.estimated or part.experiment) for part in planned], options)
     budget = SharedBudget(options, [part.folder for part in planned])
     with monitored(total, first, options, lines=lines) as (step, monitor):
-        return comparison_runs.run_all(
-            settings,
-            folder,
-            references=references,
-            silent=silent,
-            twin=twin,
-            controls=controls,
-            progress=step,
-            budget=budget,
-            watch=monitor,
-        )
+        return comparison_runs.run_all(settings, folder, beside, progress=step, budget=budget, watch=monitor)
 
 
 def _print(tables: Sequence[Table], result: Comparison, folder: Path | None) -> None:

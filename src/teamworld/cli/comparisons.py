@@ -117,9 +117,12 @@ def compare(
         primary,
         out,
         options,
-        references=references,
-        twin=split_names(twin or ()),
-        controls=comparison_runs.control_kind(control, equal_tokens=equal_tokens),
+        comparison_runs.Beside(
+            references,
+            None if references else (),
+            split_names(twin or ()),
+            comparison_runs.control_kind(control, equal_tokens=equal_tokens),
+        ),
         figures=figures,
         as_json=json,
     )

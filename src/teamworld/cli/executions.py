@@ -298,7 +298,7 @@ def _planned_runs(folder: Path) -> Iterator[tuple[Path, ExperimentSpec]]:
         planned = evidence.planned(page, folder, imports=False)
     elif kind == "comparison":
         settings = comparison_runs.settings(grid.read_plan(folder), imports=False)
-        parts = comparison_runs.planned(settings, folder, references=True, silent=None, twin=None, controls=True)
+        parts = comparison_runs.planned(settings, folder, comparison_runs.ALL_BESIDE)
         planned = [(part.folder, part.experiment) for part in parts if part.is_aloud or part.folder.exists()]
     else:
         yield from grid.runs(folder)

@@ -33,6 +33,23 @@ CONTROL: Final = "central"
 CONTROL_METHOD: Final = "cmas:free"
 #: How a control is played: as it likes, or on the tokens that its team took on the same instance.
 ControlKind: TypeAlias = Literal["unlimited", "equal"]
+
+
+class Beside(NamedTuple):
+    """What a comparison runs beside its methods."""
+
+    references: bool = True
+    """Random and scripted teams."""
+    silent: Collection[str] | None = None
+    """Methods that are run in silence too; None: all that talk, and the first."""
+    twins: Collection[str] | None = ()
+    """Methods that get a twin; None: all."""
+    controls: ControlKind | None = None
+    """How the controls of all methods are played; None: there are none."""
+
+
+#: All that can stand there.
+ALL_BESIDE: Final = Beside(twins=None, controls="unlimited")
 #: Folder of a setting's run in which all is heard.
 ALOUD: Final = "run"
 
@@ -271,43 +288,29 @@ def check_control(settings: Sequence[GridRun], kind: ControlKind | None, shard: 
         control(setting, Path(), setting.experiment.methods[0]).experiment.resolved()
 
 
-def planned(
-    places: Sequence[GridRun],
-    out: Path,
-    *,
-    references: bool,
-    silent: Collection[str] | None,
-    twin: Collection[str] | None = (),
-    controls: bool = False,
-) -> Iterator[ComparisonRun]:
+def planned(places: Sequence[GridRun], out: Path, beside: Beside) -> Iterator[ComparisonRun]:
     """Yield the runs that a comparison can take: in silence those of all methods, for any may turn out to talk.
 
     Args:
         places: Its settings.
         out: Its folder.
-        references: As for ``run_all``.
-        silent: As for ``run_all``.
-        twin: Methods that get a twin; None: all, for any may have been given one.
-        controls: Whether methods get a control. It takes about what its team takes.
+        beside: What stands beside its methods. A control takes about what its team takes.
     """
     for setting in places:
-        yield aloud(setting, out, references=references)
-        quiet = in_silence(setting, out, setting.experiment.methods, silent)
-        for part in (quiet, twins(setting, out, twin)):
+        yield aloud(setting, out, references=beside.references)
+        quiet = in_silence(setting, out, setting.experiment.methods, beside.silent)
+        for part in (quiet, twins(setting, out, beside.twins)):
             if part is not None:
                 yield part
-        for method in own_methods(setting.experiment.methods) if controls else ():
+        for method in own_methods(setting.experiment.methods) if beside.controls else ():
             yield control(setting, out, method)._replace(estimated=_only(setting.experiment, (method,)))
 
 
 def run_all(
     places: Sequence[GridRun],
     out: Path,
+    beside: Beside,
     *,
-    references: bool,
-    silent: Collection[str] | None,
-    twin: Collection[str] = (),
-    controls: ControlKind | None = None,
     progress: Callable[[EpisodeRow], None],
     budget: SharedBudget,
     watch: RunMonitor,
@@ -317,10 +320,7 @@ def run_all(
     Args:
         places: Its settings.
         out: Its folder.
-        references: Whether random and scripted teams stand beside.
-        silent: Methods that are run in silence too; None for all that talk, and the first.
-        twin: Methods that get a twin.
-        controls: How the controls of all methods are played; None: there are none.
+        beside: What stands beside its methods.
         progress: Called with each episode.
         budget: How runs are carried out, and the budget that they share.
         watch: Told how many calls are in flight.
@@ -335,14 +335,14 @@ def run_all(
 
     parts: list[ComparisonRun] = []
     for setting in places:
-        rows = play(aloud(setting, out, references=references))
+        rows = play(aloud(setting, out, references=beside.references))
         # A shard does not see whether a method spoke in another one.
         spoke = setting.experiment.methods if budget.shard else {row.method for row in rows if row.summary.messages}
-        for part in (in_silence(setting, out, spoke, silent), twins(setting, out, twin)):
+        for part in (in_silence(setting, out, spoke, beside.silent), twins(setting, out, beside.twins)):
             if part is not None:
                 play(part)
-        for method in own_methods(setting.experiment.methods) if controls is not None else ():
-            allowances = {} if controls == "unlimited" else _allowances(setting, out, method)
+        for method in own_methods(setting.experiment.methods) if beside.controls else ():
+            allowances = {} if beside.controls == "unlimited" else _allowances(setting, out, method)
             if allowances is not None:
                 play(control(setting, out, method, allowances))
     return parts

@@ -77,7 +77,8 @@ def complete_action(action: Action, view: View) -> Action:
 def evaluate_plans(goal: Goal, view: View, domain: Domain, facts: Facts | None = None) -> list[EvaluatedPlan]:
     """Return the plans that make sense for a goal, those first that do the most of its work a step by a dry run.
 
-    All methods judge plans by this one. Plans that cannot be carried out come last; equals keep the world's order.
+    All methods judge plans by this one. What takes longer than the steps left counts as if it did nothing. Plans that
+    cannot be carried out come last; equals keep the world's order.
 
     Args:
         goal: An open goal that the agent's kind can work on.
@@ -88,7 +89,7 @@ def evaluate_plans(goal: Goal, view: View, domain: Domain, facts: Facts | None =
     evaluated = []
     for plan in domain.candidate_plans(goal, view.agent, view.known if facts is None else facts):
         tried = simulate_plan(plan.actions, view.agent, view.known if facts is None else facts, domain)
-        share = tried.share(goal) if tried.ok else 0.0
+        share = tried.share(goal) if tried.ok and tried.ticks <= view.steps_left else 0.0
         evaluated.append(EvaluatedPlan(plan, max(1, tried.ticks), share, tried.reason, tried.still))
     return sorted(evaluated, key=lambda plan: (-plan.rate, -plan.share))
 
@@ -144,9 +145,16 @@ def foresee_step(goal: Goal, agent: AgentId, domain: Domain, facts: Facts) -> Ca
 
 
 def list_steps(goal: Goal, view: View, domain: Domain, facts: Facts | None = None) -> list[CandidateStep]:
-    """Return the first steps of all sound plans toward a goal that are possible now; arguments as for ``find_step``."""
+    """Return the first steps of all sound plans toward a goal that are possible now; arguments as for ``find_step``.
+
+    What takes longer than the steps left has no share of the work.
+    """
     facts = view.known if facts is None else facts
-    return [step for step in facts.derive(_Sound(goal, view.agent, domain)) if view.check(step.action).ok]
+    return [
+        step if step.ticks <= view.steps_left else step._replace(share=0.0)
+        for step in facts.derive(_Sound(goal, view.agent, domain))
+        if view.check(step.action).ok
+    ]
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from typing import NamedTuple, TypeAlias
 
 from teamworld.metrics.definition import Metric, PooledValue, Value, metrics, pool
 from teamworld.metrics.summary import Extract
-from teamworld.report.controls import ControlUse, control_sentences
-from teamworld.report.noise_floor import TwinDifference, beside_floor, twin_sentences
-from teamworld.report.statistics import FLOOR, Ratio, holm, least, noise_floor, paired, ratio_interval
-from teamworld.report.talk_effects import TalkEffect, talk_sentences
+from teamworld.report.controls import ControlUse
+from teamworld.report.noise_floor import TwinDifference
+from teamworld.report.statistics import Ratio, holm, noise_floor, paired, ratio_interval
+from teamworld.report.talk_effects import TalkEffect
 
 #: What a results table shows, beside the headline of the level.
 HEADLINE = (
@@ -163,6 +163,17 @@ Origins: TypeAlias = Mapping[str, _Origin]
 Units = Mapping[str, PooledValue]
 
 
+class _Measured(NamedTuple):
+    """A metric of all methods."""
+
+    metric: Metric
+    units: Mapping[str, Units]
+    strata: Mapping[str, str]
+    """By instance."""
+    origins: Mapping[str, Origins]
+    """By method."""
+
+
 def compare(
     samples: Iterable[Sample],
     names: Sequence[str],
@@ -196,14 +207,11 @@ def compare(
     for name in names:
         metric = metrics()[name]
         units = {method: _units(metric, own) for method, own in by_method.items()}
-        rows += [_row(method, metric, units[method], strata, origins[method], limits[method]) for method in methods]
-        own = [twin for pairing in doubled for twin in _twin_difference(metric, pairing, units, strata, origins)]
+        known = _Measured(metric, units, strata, origins)
+        rows += [_row(known, method, limits[method]) for method in methods]
+        own = [twin for pairing in doubled for twin in _twin_difference(known, pairing)]
         noise += own
-        pairs += (
-            _beside_floor(pair, own, twins)
-            for pairing in pairings
-            for pair in _difference(metric, pairing, units, strata, origins)
-        )
+        pairs += (_beside_floor(pair, own, twins) for pairing in pairings for pair in _difference(known, pairing))
     independence = (_independence(method, origins[method]) for method in methods)
     return Comparison(tuple(rows), tuple(_corrected(pairs, main)), tuple(main), tuple(independence), tuple(noise))
 
@@ -267,13 +275,12 @@ def _is_rate(metric: Metric) -> bool:
     return metric.pooling == "micro"
 
 
-def _row(
-    method: str, metric: Metric, units: Units, strata: Mapping[str, str], origins: Origins, step_limit: float
-) -> MetricRow:
+def _row(measured: _Measured, method: str, step_limit: float) -> MetricRow:
+    metric, units, origins = measured.metric, measured.units[method], measured.origins[method]
     known = {instance: unit for instance, unit in units.items() if unit.value is not None}
     counted = {instance: _ratio(metric, unit) for instance, unit in (units if _is_rate(metric) else known).items()}
     observations = _observations((instance, (origins[instance],)) for instance in units)
-    interval = ratio_interval(_summed(counted, observations, strata), binary=metric.is_binary)
+    interval = ratio_interval(_summed(counted, observations, measured.strata), binary=metric.is_binary)
     number, nulls = len({observations[instance] for instance in known}), len(units) - len(known)
     if interval is None:
         return MetricRow(method, metric.name, None, None, None, number, nulls)
@@ -325,19 +332,11 @@ class _Pairs(NamedTuple):
     nulls: int
 
 
-def _pairs(
-    metric: Metric,
-    pairing: _Pairing,
-    all_units: Mapping[str, Units],
-    strata: Mapping[str, str],
-    origins: Mapping[str, Origins],
-    *,
-    apart: bool = False,
-) -> _Pairs:
+def _pairs(measured: _Measured, pairing: _Pairing, *, apart: bool = False) -> _Pairs:
     """Return the pairs of two methods in a metric: of each observation, or of each instance apart."""
-    first, second = pairing.first, pairing.second
+    metric, origins, first, second = measured.metric, measured.origins, pairing.first, pairing.second
     units = (
-        all_units
+        measured.units
         if pairing.shared is None
         else dict(zip((first, second), (_units(metric, own) for own in pairing.shared), strict=True))
     )
@@ -357,7 +356,7 @@ def _pairs(
         instance: (*_ratio(metric, pair[0]), *_ratio(metric, pair[1]))
         for instance, pair in (both if _is_rate(metric) and known else known).items()
     }
-    sums = _summed(counted, observations, strata)
+    sums = _summed(counted, observations, measured.strata)
     return _Pairs(
         [total[:2] for totals in sums.values() for total in totals],
         [total[2:] for totals in sums.values() for total in totals],
@@ -368,15 +367,9 @@ def _pairs(
     )
 
 
-def _difference(
-    metric: Metric,
-    pairing: _Pairing,
-    units: Mapping[str, Units],
-    strata: Mapping[str, str],
-    origins: Mapping[str, Origins],
-) -> Iterator[_Counted]:
+def _difference(measured: _Measured, pairing: _Pairing) -> Iterator[_Counted]:
     """Yield the difference of two methods in a metric, if there is one, and of how many instances it is."""
-    pairs = _pairs(metric, pairing, units, strata, origins)
+    metric, pairs = measured.metric, _pairs(measured, pairing)
     result = paired(pairs.first, pairs.second, pairs.strata, binary=metric.is_binary)
     if result is None:
         return
@@ -394,22 +387,16 @@ class _Counted(NamedTuple):
     instances: int
 
 
-def _twin_difference(
-    metric: Metric,
-    pairing: _Pairing,
-    units: Mapping[str, Units],
-    strata: Mapping[str, str],
-    origins: Mapping[str, Origins],
-) -> Iterator[TwinDifference]:
+def _twin_difference(measured: _Measured, pairing: _Pairing) -> Iterator[TwinDifference]:
     """Yield the difference of a method and its twin, if there is one.
 
     Noise is drawn anew in each instance, so instances that share a layout are pairs of their own here.
     """
-    pairs = _pairs(metric, pairing, units, strata, origins, apart=True)
+    metric, pairs = measured.metric, _pairs(measured, pairing, apart=True)
     result = paired(pairs.first, pairs.second, pairs.strata, binary=metric.is_binary)
     if result is None:
         return
-    method, twin = origins[pairing.first], origins[pairing.second]
+    method, twin = measured.origins[pairing.first], measured.origins[pairing.second]
     both = [instance for instance in method if instance in twin]
     equal = sum(method[instance].plays == twin[instance].plays for instance in both)
     floor = noise_floor(pairs.first, pairs.second)
@@ -441,101 +428,3 @@ def _corrected(pairs: Sequence[PairedDifference], main: Sequence[str]) -> Iterat
     for at, pair in enumerate(pairs):
         p, size = corrected[at]
         yield pair._replace(p_corrected=p, family=size)
-
-
-def enough(family: int) -> int | None:
-    """Return how many pairs it takes that one of so many differences can be supported: all with one sign.
-
-    None where no number does: then there are too many differences for the draws of the test.
-    """
-    return next((pairs for pairs in range(1, 64) if family * least(pairs) < LEVEL), None)
-
-
-def doubts(comparison: Comparison) -> Iterator[str]:
-    """Yield what limits a comparison: copies, shared layouts, noise, talk without effect, and what cannot be supported.
-
-    Nothing is said of noise where no method has a twin.
-    """
-    yield from _copies(comparison.independence)
-    yield from twin_sentences(comparison.twins)
-    yield from talk_sentences(comparison.talk_effects)
-    yield from control_sentences(comparison.controls)
-    *most_named, last = (name.replace("_", " ") for name in comparison.main)
-    named = f"{', '.join(most_named)} and {last}" if most_named else last
-    for what, is_main in ((named, True), ("the other metrics", False)):
-        pairs = [pair for pair in comparison.paired if (pair.metric in comparison.main) == is_main]
-        if not pairs:
-            continue
-        most, wanted = max(pair.n for pair in pairs), enough(len(pairs))
-        if wanted is None:
-            yield f"{len(pairs)} differences in {what} are too many to support any: name fewer --metrics"
-        elif most < wanted:
-            observed = f"{most} independent observation{'' if most == 1 else 's'}"
-            yield (
-                f"with {observed} {_none_of(len(pairs))} in {what} can be supported, whatever it is: take {wanted} or "
-                "more, or fewer methods and --metrics"
-            )
-
-
-def _none_of(number: int) -> str:
-    return "no difference" if number == 1 else f"none of the {number} differences"
-
-
-def _copies(counts: Sequence[Independence]) -> Iterator[str]:
-    """Yield which instances are no observations of their own."""
-    by_counts: dict[tuple[int, int], list[str]] = {}
-    for count in counts:
-        if count.plays < count.instances:
-            by_counts.setdefault((count.instances, count.plays), []).append(count.method)
-    for (instances, plays), methods in by_counts.items():
-        yield (
-            f"copies count once: the {instances} seeds of {', '.join(methods)} are "
-            f"{plays} play{'' if plays == 1 else 's'}, the rest differ in nothing but the seed"
-        )
-    fewest = min((count.layouts for count in counts if count.layouts < count.instances), default=0)
-    if fewest == 1:
-        yield (
-            "all seeds play in one layout: what is supported holds for it alone; take a level that draws one for each "
-            "seed to say more"
-        )
-    elif fewest:
-        yield f"seeds share {fewest} layouts: those in one layout count as one observation"
-
-
-def claims(comparison: Comparison, names: Sequence[str] | None = None) -> Iterator[str]:
-    """Yield what may be said of the differences, one sentence each, with its numbers.
-
-    Args:
-        comparison: What was compared.
-        names: Metrics of which differences that are not supported are told too; of all if None.
-    """
-    for pair in comparison.paired:
-        if not (pair.supported or names is None or pair.metric in names):
-            continue
-        metric = metrics()[pair.metric]
-        what = metric.title.lower() if metric.symbol is None else f"{metric.title.lower()} ({metric.symbol})"
-        unit = f" {metric.unit}" if metric.unit else ""
-        bounds = "no interval of one observation"
-        if pair.low is not None and pair.high is not None:
-            bounds = f"95 % interval of the difference {_number(pair.low)} to {_number(pair.high)}"
-        corrected = f" corrected for {pair.family} comparisons" if pair.family > 1 else ""
-        numbers = f"{bounds}, p {'<' if pair.p <= FLOOR else '='} {_number(pair.p_corrected)}{corrected}"
-        numbers += f", {beside}" if (beside := beside_floor(pair)) else ""
-        left = f", {pair.nulls} more without a value of one or both" if pair.nulls else ""
-        left += (
-            f", {pair.left_out} episode{'s'[: pair.left_out - 1]} left out that only one has" if pair.left_out else ""
-        )
-        over = f"over {pair.n} paired observation{'' if pair.n == 1 else 's'}{left}"
-        if pair.supported:
-            more = "higher" if pair.difference > 0 else "lower"
-            by = f"{_number(abs(pair.difference))}{unit} {more} than of {pair.b}"
-            yield f"{over} the {what} of {pair.a} is {by}, {numbers}"
-        else:
-            yield (
-                f"not supported: a difference in {what} between {pair.a} and {pair.b} "
-                f"({over} {_number(pair.difference)}{unit}, {numbers})"
-            )
-
-
-def _number(value: float) -> str:
-    return f"{value:.3g}"

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from teamworld import plugins
 from teamworld.errors import UserError
 from teamworld.experiment import comparison_runs, grid
-from teamworld.experiment.comparison_runs import ComparisonRun
+from teamworld.experiment.comparison_runs import Beside, ComparisonRun
 from teamworld.experiment.grid import GridRun
 from teamworld.experiment.reasoner_factory import RunMonitor
 from teamworld.experiment.run_options import RunOptions
@@ -19,7 +19,8 @@ from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.remote import local_folder, remote_of
 from teamworld.methods.contract import Method
 from teamworld.report import comparison_tables, export, measurement
-from teamworld.report.comparison import Comparison, claims, doubts
+from teamworld.report.comparison import Comparison
+from teamworld.report.comparison_sentences import claims, doubts
 from teamworld.report.measurement import Measurement
 from teamworld.report.tables import Table, describe_errors, describe_headline
 
@@ -174,23 +175,19 @@ def compare(
         for setting in settings:
             setting.experiment.resolved()  # all of them, before the first begins
         grid.claim(out, asked, "comparison")
-        silent, doubled = None if references else (), (twin,) if isinstance(twin, str) else tuple(twin)
-        controls = comparison_runs.control_kind(control, equal_tokens=equal_tokens)
-        comparison_runs.check_twins(settings, doubled)
-        comparison_runs.check_control(settings, controls, None)
-        places = settings, out
-        planned = list(
-            comparison_runs.planned(
-                *places, references=references, silent=silent, twin=doubled, controls=controls is not None
-            )
+        beside = Beside(
+            references,
+            None if references else (),
+            (twin,) if isinstance(twin, str) else tuple(twin),
+            comparison_runs.control_kind(control, equal_tokens=equal_tokens),
         )
+        comparison_runs.check_twins(settings, beside.twins or ())
+        comparison_runs.check_control(settings, beside.controls, None)
+        planned = list(comparison_runs.planned(settings, out, beside))
         parts = comparison_runs.run_all(
             settings,
             out,
-            references=references,
-            silent=silent,
-            twin=doubled,
-            controls=controls,
+            beside,
             progress=lambda row: None,
             budget=SharedBudget(running or RunOptions(), [part.folder for part in planned]),
             watch=RunMonitor(),

@@ -13,7 +13,8 @@ from teamworld.metrics.definition import Metric, metrics
 from teamworld.plain_files import write_file
 from teamworld.reasoning.registry import describe
 from teamworld.report import export
-from teamworld.report.comparison import Comparison, MetricRow, PairedDifference, claims, doubts
+from teamworld.report.comparison import Comparison, MetricRow, PairedDifference
+from teamworld.report.comparison_sentences import claims, doubts
 from teamworld.report.metric_tables import number
 from teamworld.report.paper_table import PaperTable
 from teamworld.report.tables import Table, talk

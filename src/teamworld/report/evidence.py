@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from teamworld.errors import UserError, suggest
 from teamworld.experiment import comparison_runs
-from teamworld.experiment.comparison_runs import REFERENCES, ComparisonRun, silent_name
+from teamworld.experiment.comparison_runs import REFERENCES, Beside, ComparisonRun, silent_name
 from teamworld.experiment.grid import GridRun
 from teamworld.experiment.reasoner_factory import RunMonitor
 from teamworld.experiment.run_options import RunOptions
@@ -26,7 +26,8 @@ from teamworld.methods.registry import option_error
 from teamworld.metrics.definition import Metric, metrics, name_of
 from teamworld.reasoning.registry import describe
 from teamworld.report import comparison_tables, export, measurement
-from teamworld.report.comparison import LEVEL, Comparison, PairedDifference, Sample, compare, enough
+from teamworld.report.comparison import LEVEL, Comparison, PairedDifference, Sample, compare
+from teamworld.report.comparison_sentences import enough
 from teamworld.report.cross_run import WHOLE
 from teamworld.report.metric_tables import number
 from teamworld.report.statistics import holm
@@ -159,7 +160,11 @@ def _wrong(section: Section, places: Sequence[GridRun], runs: Collection[Path]) 
 
 
 def _parts(section: Section, places: Sequence[GridRun], out: Path) -> Iterator[ComparisonRun]:
-    return comparison_runs.planned(places, out / section.name, references=section.references, silent=section.silent)
+    return comparison_runs.planned(places, out / section.name, _beside(section))
+
+
+def _beside(section: Section) -> Beside:
+    return Beside(section.references, section.silent)
 
 
 def planned(page: Evidence, out: Path, *, imports: bool = True) -> list[tuple[Path, ExperimentSpec]]:
@@ -272,8 +277,7 @@ def _run(
     return comparison_runs.run_all(
         settings,
         out / section.name,
-        references=section.references,
-        silent=section.silent,
+        _beside(section),
         progress=progress,
         budget=budget,
         watch=watch,

@@ -214,6 +214,12 @@ def test_plans_for_a_goal_end_at_the_bed() -> None:
         assert run.share(goal) == 0.5
 
 
+def test_what_is_known_is_brought_before_the_bed_was_seen() -> None:
+    known = facts(*HERE, *SEEN)
+    plan = DOMAIN.candidate_plans(DOMAIN.goals(known)[0], "Alice", known)[0]
+    assert list(map(str, plan.actions)) == ["fetch(<apple>(11))", "deliver()"]
+
+
 def test_plans_without_a_bed_or_a_target_look_for_them() -> None:
     known = facts(*HERE)
     plans = [str(plan.actions[0]) for plan in DOMAIN.candidate_plans(DOMAIN.goals(known)[0], "Alice", known)]

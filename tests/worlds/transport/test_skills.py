@@ -12,7 +12,7 @@ from teamworld.worlds.transport.sight import NEVER
 from teamworld.worlds.transport.skills import PULSE, SEARCH_STEPS, TURNS
 from teamworld.worlds.transport.state import NOTHING
 from teamworld.worlds.transport.world import TransportWorld
-from tests.worlds.transport.houses import box, house, item, put_agent, world
+from tests.worlds.transport.houses import box, give, house, item, put_agent, world
 
 LIVING, KITCHEN, BEDROOM = Entity("livingroom", 1000), Entity("kitchen", 2000), Entity("bedroom", 3000)
 APPLE, BANANA, BREAD, BOWL = Entity("apple", 11), Entity("banana", 12), Entity("bread", 13), Entity("bowl", 14)
@@ -105,6 +105,15 @@ def test_go_ends_in_the_room_or_at_something_new_of_use() -> None:
     assert here._moment.knowledge.things["seen"][0, 1] > 0
     assert room_of(here) == 0, "the bread came in sight through the opening"
     assert act(here, Action("go", (KITCHEN,))).status == "done"
+    assert room_of(here) == 1
+
+
+def test_what_a_teammate_carries_ends_no_walk() -> None:
+    starts = [(1.5, 2.0, 90.0), (6.0, 3.4, 0.0)]
+    here = there(instance=house([HIDDEN, item(13, "bread", 6.0, 3.7)], [CUPBOARD], starts))
+    give(here._moment, 1, 0, 1)
+    assert act(here, Action("go", (KITCHEN,))).status == "done"
+    assert here._moment.knowledge.things["seen"][0, 1] > 0, "it was seen on the way"
     assert room_of(here) == 1
 
 

@@ -175,7 +175,8 @@ def rank_plans(
         actions = tuple(map(str, tried.actions))
         known = page.find(actions)
         record = (0, 0.0, 0.0) if known is None else (known.record.attempts, known.record.progress, known.record.steps)
-        rate = pooled_rate(tried.share(goal), max(1, tried.ticks), *record) if tried.ok else -1.0
+        share = tried.share(goal) if tried.ticks <= view.steps_left else 0.0
+        rate = pooled_rate(share, max(1, tried.ticks), *record) if tried.ok else -1.0
         waits = _waits(tried)
         ranked.setdefault(actions, RankedPlan(actions, rate * MIN_SHARE if waits else rate, tried.reason, waits))
     for entry in page.entries:

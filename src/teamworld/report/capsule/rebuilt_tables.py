@@ -84,7 +84,7 @@ def plan_gaps(folder: Path) -> Iterator[str]:
         possible = set(needed)
     else:
         settings = comparison_runs.settings(plan, imports=False)
-        asked = comparison_runs.planned(settings, folder, references=False, silent=None, twin=None, controls=True)
+        asked = comparison_runs.planned(settings, folder, comparison_runs.ALL_BESIDE._replace(references=False))
         parts = {part.folder: part for part in asked}
         needed = {path: part.experiment for path, part in parts.items() if part.is_aloud}
         possible = set(parts)

@@ -100,7 +100,7 @@ class TransportDomain(StateDomain[Known]):
 
         def ways(thing: Entity) -> tuple[int, int | None]:
             take = self._frames(agent, Action("fetch", (thing,)), known)
-            if BED not in known.room:
+            if not self._can_deliver(known):
                 return take, None
             return take, self._frames(agent, Action("deliver"), self._taken(agent, thing, known))
 
@@ -117,10 +117,14 @@ class TransportDomain(StateDomain[Known]):
         yield from self._fetches(agent, state)
         yield from self._puts(agent, state)
         targets = self.wants.targets_of(agent, state)
-        if targets and (BED in state.room or self.names.bedrooms):  # unless it has seen the bed, it looks there first
+        if targets and self._can_deliver(state):
             yield Action("deliver"), self.wants.goal_of(targets[0])
         yield from ((action, None) for action in self._looks(agent, state))
         yield WAIT, None
+
+    def _can_deliver(self, known: Known) -> bool:
+        """Whether the bed is known, or where to look for it on the way."""
+        return BED in known.room or bool(self.names.bedrooms)
 
     def _fetches(self, agent: AgentId, known: Known) -> Iterator[tuple[Action, GoalId | None]]:
         hands = known.hands.get(agent, ())
@@ -174,7 +178,7 @@ class TransportDomain(StateDomain[Known]):
 
     def _bring(self, goal: Goal, agent: AgentId, known: Known) -> Iterator[tuple[Action, ...]]:
         hands, load = known.hands.get(agent, ()), self.wants.targets_of(agent, known)
-        deliver: tuple[Action, ...] = (Action("deliver"),) if BED in known.room else ()
+        deliver: tuple[Action, ...] = (Action("deliver"),) if self._can_deliver(known) else ()
         put = tuple(action for action, _ in self._puts(agent, known))[:1]
         mine = [thing for thing in load if self.wants.goal_of(thing) == goal.id]
         free = [thing for thing, serves in self.wants.lying(known).items() if serves == goal.id]
@@ -212,7 +216,7 @@ class TransportDomain(StateDomain[Known]):
                     yield (*load, *end)
 
     def _standby(self, agent: AgentId, known: Known) -> Iterator[tuple[Action, ...]]:
-        if self.wants.targets_of(agent, known) and BED in known.room:
+        if self.wants.targets_of(agent, known) and self._can_deliver(known):
             yield (Action("deliver"),)
         looks = sorted(self._explores(agent, known), key=lambda look: (self._frames(agent, look, known), str(look)))
         yield from ((look,) for look in looks)

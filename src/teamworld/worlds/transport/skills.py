@@ -85,7 +85,7 @@ def list_schemas(names: Names, known: Known) -> tuple[ActionSchema, ...]:
     target, container = Param("target", "entity", targets), Param("container", "entity", containers)
     ending = (
         "With a free hand it is also done where a target, a container you could use or the bed comes in sight that you "
-        "did not know of."
+        "did not know of, in nobody's hands."
     )
     return (
         ActionSchema(
@@ -320,13 +320,18 @@ class TransportSkill:
         return math.dist((float(body["x"]), float(body["z"])), (x, z))
 
     def _finds(self, moment: Moment, what: str = ANYTHING) -> bool:
-        """Return whether such a thing has come in sight since the last step that the agent did not know of."""
-        seen = moment.knowledge.things["seen"][self.number]
+        """Return whether such a thing has come in sight since the last step that the agent did not know of.
+
+        What somebody carries is not there to be taken.
+        """
+        things = moment.knowledge.things[self.number]
+        holder = np.where(things["inside"] == NOTHING, things["holder"], things["holder"][things["inside"]])
+        is_seen = (things["seen"] != NEVER) & (holder == NOBODY)
         holds_one = any(int(item) in self.names.container_numbers for item in moment.state.hands[self.number])
         sighted = int(what in (ANYTHING, "bed") and moment.knowledge.own["bed"][self.number] != NEVER)
         if what in (ANYTHING, "target"):
-            sighted += int(np.count_nonzero(seen[self.names.target_numbers] != NEVER))
+            sighted += int(np.count_nonzero(is_seen[self.names.target_numbers]))
         if what == "container" or (what == ANYTHING and not holds_one):
-            sighted += int(np.count_nonzero(seen[self.names.container_numbers] != NEVER))
+            sighted += int(np.count_nonzero(is_seen[self.names.container_numbers]))
         before, self._found = self._found, sighted
         return 0 <= before < sighted

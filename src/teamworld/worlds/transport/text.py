@@ -96,7 +96,8 @@ def _tell_ways(wants: Wants) -> str:
     return (
         f"Places are (x, z) in centimetres; middles of the rooms: {middles}. A place in a corridor belongs to the "
         f"nearest room. A walk is estimated as {FRAMES_PER_WALK} steps and {FRAMES_PER_METRE} for each metre of the "
-        f"straight line, less {FETCH_NEAR:g} m for a thing, {BED_NEAR:g} m for the bed, {MIDDLE_NEAR:g} m to explore "
+        f"straight line, less {FETCH_NEAR:g} m for a thing, {BED_NEAR:g} m for the bed (or the "
+        f"middle of its room, until you have seen it), {MIDDLE_NEAR:g} m to explore "
         f"and half a room's width to go there; a grasp is {GRASP_FRAMES} more, looking around {TURNS * TURN_FRAMES}, a "
         f"search {SEARCH_STEPS * TURN_FRAMES}, a wait {PULSE} at most. Who does something else than waiting is asked "
         "again when it ends."
@@ -141,7 +142,7 @@ def tell_goal(
         agent: For whom.
         wants: All that is wanted.
         ways: Returns for a target the estimated steps until the agent holds it, and from there until it is delivered,
-            None where the bed was not found yet.
+            None where nobody knows where to look for the bed.
     """
     if goal.state == "done":
         return "done"

@@ -13,7 +13,13 @@ from teamworld.errors import printable
 from teamworld.experiment import process_pool
 from teamworld.experiment.fork import ForkedEpisode, Origin, fork, make_experiment
 from teamworld.experiment.fork_spec import ForkChange
+from teamworld.experiment.reasoner_factory import RunMonitor
 from teamworld.experiment.run_options import RunOptions
+from teamworld.experiment.store.recorded_calls import CallStore
+from teamworld.reasoning.llm.prices import Prices
+from teamworld.reasoning.prompts import plural
+from teamworld.reasoning.registry import list_models
+from teamworld.record import LlmCall
 from teamworld.report import tables, worth
 from teamworld.report.stored_worth import save_worth
 from teamworld.report.tables import Table
@@ -37,16 +43,30 @@ def play_fork(
     print(printable(f"Everything is recorded in {path}; look at it with: teamworld view {path} --export fork.html"))
 
 
-def measure_worth(origin: Origin, *, continuations: int, orders: int, processes: int | None, as_json: bool) -> None:
+def measure_worth(
+    origin: Origin, options: RunOptions, *, continuations: int | None, orders: int, as_json: bool
+) -> None:
     """Play the forks of an episode and print what its messages and agents were worth."""
+    taken = _taken(origin, options)
     with progress_bar() as bar:
         task = bar.add_task("forks", total=None)
+
+        def notice(line: str) -> None:
+            bar.console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
+
+        def progress(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total)
+            if taken and not done:
+                notice(f"{total} forks; the recorded episode took {taken}, and each fork up to about as much")
+
         measured = worth.measure(
             origin,
-            continuations=continuations,
+            continuations=continuations or (3 if taken else 20),
             orders=orders,
-            processes=processes or process_pool.processors(),
-            progress=lambda done, total: bar.update(task, completed=done, total=total),
+            processes=options.processes or process_pool.processors(),
+            progress=progress,
+            running=options,
+            watch=RunMonitor(notice=notice),
         )
     try:
         kept = f"The replay shows it beside messages and agents: {save_worth(measured)}"
@@ -59,6 +79,18 @@ def measure_worth(origin: Origin, *, continuations: int, orders: int, processes:
         print_table(table)
     print(f"{measured.forks} forks were played.")
     print(printable(kept))
+
+
+def _taken(origin: Origin, options: RunOptions) -> str:
+    """Return what an episode took of language models, in words; empty where none was asked."""
+    if not any(map(list_models, origin.experiment.reasoners)):
+        return ""
+    prices = Prices.load(options.prices)
+    with CallStore(origin.folder.results_file, readonly=True) as calls:
+        spent = calls.spent(prices.price, origin.cell, origin.row.episode)
+    asked = sum(isinstance(event, LlmCall) for event in origin.log)
+    dollars = f", {spent.usd.likely:.4f} USD" if spent.usd.calls else ""
+    return f"{plural(asked, 'call')}, {spent.tokens.likely:,.0f} tokens{dollars}"
 
 
 def default_folder(origin: Origin, changes: Sequence[ForkChange]) -> Path:

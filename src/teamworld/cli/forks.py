@@ -91,21 +91,26 @@ def worth(
     episode: Int = 1,
     method: str | None = None,
     seed: Int = None,
-    continuations: Int = 20,
+    continuations: Int = None,
     orders: Int = 20,
-    processes: Int = None,
     json: Flag = False,
+    options: RunArguments = DEFAULT_RUN,
 ) -> int:
     """Measure what each message and each agent of an episode was worth, by forks without it.
 
     A message: what came out with it, less what comes out if nobody hears it. An agent: its Shapley value, against
-    agents that wait; exact for teams of up to six, from drawn orders for larger ones. Only for episodes that rules
-    answered, or another reasoner that asks nobody.
+    agents that wait; exact for teams of up to six, from drawn orders for larger ones.
+
+    Where language models answered, every fork asks them anew from its change on, each in a run of its own under
+    worth/ in the folder of the run: the same command goes on with what was stopped. Before the first call it says how
+    many forks there are, and what the recorded episode took.
 
     Examples:
         teamworld worth runs/first --episode 3
 
         teamworld worth runs/first --continuations 50 --json
+
+        teamworld worth runs/talk --continuations 3 --budget 5usd
 
     Parameters
     ----------
@@ -118,15 +123,14 @@ def worth(
     seed:
         Its seed, where the run has several. [default: the first with a finished episode]
     continuations:
-        How often the episode goes on with other random numbers of its reasoner, where that draws any.
+        How often the episode goes on with other random numbers of its reasoner, where that draws any. [default: 20,
+        with language models 3]
     orders:
         Orders of agents that are drawn, for teams of more than six.
-    processes:
-        At a time. [default: as many as there are processors]
     json:
         Print one JSON object, and nothing else.
     """
-    for name, value, least in (("continuations", continuations, 2), ("orders", orders, 2), ("processes", processes, 1)):
+    for name, value, least in (("continuations", continuations, 2), ("orders", orders, 2)):
         if value is not None and not least <= value <= _MOST:
             raise UserError(f"--{name} is a number from {least} to {_MOST:,}, got {value}")
     from teamworld.cli import fork_output
@@ -134,7 +138,5 @@ def worth(
     from teamworld.experiment.store.folder import RunFolder
 
     origin = find_episode(RunFolder(run), episode if episode is not None else 1, method, seed)
-    fork_output.measure_worth(
-        origin, continuations=continuations or 20, orders=orders or 20, processes=processes, as_json=json
-    )
+    fork_output.measure_worth(origin, options, continuations=continuations, orders=orders or 20, as_json=json)
     return 0

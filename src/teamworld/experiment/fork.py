@@ -126,8 +126,13 @@ def find_episode(folder: RunFolder, episode: int, method: str | None = None, see
     return Origin(folder, chosen.experiment, chosen.cell, row, log)
 
 
-def make_experiment(origin: Origin, changes: Sequence[ForkChange]) -> ExperimentSpec:
+def make_experiment(origin: Origin, changes: Sequence[ForkChange], *, heard: bool = True) -> ExperimentSpec:
     """Return the experiment of a fork: the episode, with some changes beside those that it may have been made by.
+
+    Args:
+        origin: The episode.
+        changes: What happens otherwise.
+        heard: Whether messages arrive as in the record; else all are lost, as in the silent rows of comparisons.
 
     Raises:
         UserError: The episode has no place for a change.
@@ -136,16 +141,18 @@ def make_experiment(origin: Origin, changes: Sequence[ForkChange]) -> Experiment
     for change in changes:
         check_place(change, origin)
     before = held.fork.changes if held.fork is not None else ()
+    first = min((change.step for change in (*changes, *before)), default=None) if heard else 0
     fork = Fork(
         run=origin.folder.path.as_posix(),
         episode=origin.row.episode,
         digest=origin.row.digest,
         registered=origin.start.registered or "",
-        calls=_count_calls(origin.log, min((change.step for change in (*changes, *before)), default=None)),
+        calls=_count_calls(origin.log, first),
         changes=tuple(sorted((*before, *changes), key=lambda change: change.step)),
     )
     options = {owner: held.options[owner] for owner in (held.world, cell.method)}
-    options["messages"] = held.message_rule(cell.method).model_dump(mode="json")  # as it held for this method
+    messages = held.message_rule(cell.method).model_dump(mode="json")  # as it held for this method
+    options["messages"] = messages if heard else {**messages, "loss": 1.0}
     alone = {"methods": (cell.method,), "seeds": (cell.seed,), "episodes": 1, "memory": None, "talk": None}
     return held.model_copy(update={**alone, "options": options, "fork": fork})
 
@@ -335,10 +342,7 @@ class ForkPlayer:
         Raises:
             UserError: A change cannot take place.
         """
-        origin, experiment = self._origin, make_experiment(self._origin, changes)
-        if not heard:
-            messages = {**experiment.options["messages"], "loss": 1.0}
-            experiment = experiment.model_copy(update={"options": {**experiment.options, "messages": messages}})
+        origin, experiment = self._origin, make_experiment(self._origin, changes, heard=heard)
         reasoner = ReasonerFactory(experiment).of(origin.cell, origin.row.episode)
         with MemoryStore(self._scratch / "memory.sqlite", readonly=True) as memory:
             path, number = self._scratch / "log", origin.row.episode

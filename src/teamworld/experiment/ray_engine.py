@@ -434,7 +434,7 @@ async def _serve(relay: Any, reasoners: ReasonerFactory) -> None:  # noqa: ANN40
     async def answer(number: int, call: RemoteCall) -> None:
         place = call[:-1]
         if place not in under_way:  # else its worker was lost meanwhile, and another plays the same episode
-            client = reasoners.model(call.model, call.cell, call.episode).line
+            client = reasoners.model(call.model, call.cell, call.episode, reasoners.experiment.salt).line
             under_way[place] = asyncio.create_task(client.call(call.key, call.request))
         answered: CallRecord | UserError
         try:

@@ -68,8 +68,8 @@ class ReasonerFactory:
     """Makes the reasoner of each episode; by default of a run in which nothing is left to ask."""
 
     experiment: ExperimentSpec
-    model: Callable[[str, RunCell, int], LanguageModel] = _nobody
-    """The language model of a name in an episode."""
+    model: Callable[[str, RunCell, int, int | None], LanguageModel] = _nobody
+    """The language model of a name in an episode, sampled with another salt than that of the run unless it is None."""
     person: Callable[[RunCell, int], Reasoner] = _nobody
     """Who asks a person in an episode."""
     together: int = 1
@@ -109,9 +109,14 @@ class ReasonerFactory:
         if name == HUMAN:
             return self.person(cell, episode)
         if is_model(name):
-            return self.model(name, cell, episode)
+            return self.model(name, cell, episode, continuation_salt(seed, self.experiment.salt))
         streams = cell.streams(episode, self.experiment.salt)
         return registry.make_reasoner(name, streams if seed is None else partial(streams, "continuation", seed))
+
+
+def continuation_salt(seed: int | None, salt: int | None) -> int | None:
+    """Return the salt of a continuation with a seed, in a run that may have one of its own."""
+    return salt if seed is None else salted_seed(seed, -1 if salt is None else salt, below=2**31)
 
 
 #: What takes the calls of a run to whoever answers.
@@ -170,7 +175,7 @@ class CachedClient:
     gateway: Exchange
     budget: Budget
     salt: int | None = None
-    """Of the run: its questions lie beside those of a run without, and not in their place."""
+    """Of the run or a continuation: its questions lie beside those of a run without, and not in their place."""
 
     async def call(self, key: CallKey, request: Request) -> CallRecord:
         """Return what came of a call; once it returns, the call is on record.
@@ -251,8 +256,8 @@ def remote(
         together: Episodes at the same time.
     """
 
-    def model(name: str, cell: RunCell, episode: int) -> LanguageModel:
-        return _language_model(experiment, name, forms[name], source(name, cell, episode))
+    def model(name: str, cell: RunCell, episode: int, salt: int | None) -> LanguageModel:
+        return _language_model(experiment, name, forms[name], source(name, cell, episode), salt)
 
     return ReasonerFactory(experiment, model, together=together, forms=forms)
 
@@ -269,18 +274,20 @@ def recorded(experiment: ExperimentSpec, calls: CallStore, source: CallStore | N
     def calls_of(cell: RunCell, episode: int) -> RecordedCalls:
         return RecordedCalls(calls.of(cell, episode), None if source is None else source.of(cell, episode))
 
-    def model(name: str, cell: RunCell, episode: int) -> LanguageModel:
+    def model(name: str, cell: RunCell, episode: int, salt: int | None) -> LanguageModel:
         form = (source or calls).form(name) or "text"  # one that was asked nothing is asked nothing now
-        return _language_model(experiment, name, form, calls_of(cell, episode))
+        return _language_model(experiment, name, form, calls_of(cell, episode), salt)
 
     return ReasonerFactory(
         experiment, model, lambda cell, episode: PersonReasoner(ClosedDesk(), calls_of(cell, episode))
     )
 
 
-def _language_model(experiment: ExperimentSpec, name: str, form: Form, line: CallSource) -> LanguageModel:
+def _language_model(
+    experiment: ExperimentSpec, name: str, form: Form, line: CallSource, salt: int | None
+) -> LanguageModel:
     overrides, reasoning = experiment.overrides(), experiment.reasoning == "on"
-    return LanguageModel(name, form, line, overrides, reasoning=reasoning, salt=experiment.salt)
+    return LanguageModel(name, form, line, overrides, reasoning=reasoning, salt=salt)
 
 
 def _form(experiment: ExperimentSpec, calls: CallStore, name: str) -> Form:
@@ -330,17 +337,18 @@ class _Live:
     watch: RunMonitor
     calls_of: Callable[[RunCell, int], EpisodeCalls]
     """The record of an episode."""
-    salt: int | None = None
+    salt: int | None
     """Of the run."""
     episodes: dict[tuple[RunCell, int], Budget] = field(default_factory=dict)
 
-    def client(self, name: str, cell: RunCell, episode: int) -> CachedClient:
-        """Return where the calls of a model in an episode go."""
+    def client(self, name: str, cell: RunCell, episode: int, salt: int | None) -> CachedClient:
+        """Return where the calls of a model in an episode go, sampled with a salt."""
         # A path does not tell who answers, and asking costs nothing.
         cache = None if parse_endpoint(name).provider in FILES else self.cache
-        cached = cache.of(salted_seed(cell.seed, self.salt), episode) if cache is not None else None
-        calls = self.calls_of(cell, episode)
-        return CachedClient(self, calls, cached, self.gateways[name], self._budget(cell, episode), self.salt)
+        cached = cache.of(salted_seed(cell.seed, salt), episode) if cache is not None else None
+        # A continuation is another draw of the answers: those of the episode that it is a fork of are none of it.
+        calls = self.calls_of(cell, episode) if salt == self.salt else self.calls.of(cell, episode)
+        return CachedClient(self, calls, cached, self.gateways[name], self._budget(cell, episode), salt)
 
     def tell(self) -> None:
         """Tell the monitor what the run has taken and how many calls are under way."""
@@ -452,8 +460,8 @@ async def live(
         )
         forms = {name: _form(experiment, origin or calls, name) for name in plan.endpoints}
 
-        def model(name: str, cell: RunCell, episode: int) -> LanguageModel:
-            return _language_model(experiment, name, forms[name], shared.client(name, cell, episode))
+        def model(name: str, cell: RunCell, episode: int, salt: int | None) -> LanguageModel:
+            return _language_model(experiment, name, forms[name], shared.client(name, cell, episode, salt), salt)
 
         desk = watch.person_desk or ClosedDesk()
 

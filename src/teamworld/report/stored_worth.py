@@ -10,7 +10,7 @@ from teamworld.errors import UserError
 from teamworld.experiment.spec import RunCell
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.plain_files import read_file, write_file
-from teamworld.report.worth import EpisodeWorth, plain
+from teamworld.report.worth import EpisodeWorth, plain, worth_path
 
 _MOST = 50_000_000  # bytes
 
@@ -43,11 +43,6 @@ class WorthFile(msgspec.Struct, frozen=True, kw_only=True):
     messages: tuple[StoredWorth, ...]
     agents: tuple[StoredWorth, ...]
     continuations: int
-
-
-def worth_path(folder: RunFolder, cell: RunCell, episode: int) -> Path:
-    """Return where the worths of an episode stand."""
-    return folder.path / "worth" / cell.name / f"{episode:04d}.json"
 
 
 def save_worth(worth: EpisodeWorth) -> Path:

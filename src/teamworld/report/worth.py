@@ -7,6 +7,7 @@ act wait. Both are about one episode: another seed has others.
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
@@ -15,12 +16,22 @@ from math import factorial, isfinite
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from teamworld.experiment import process_pool
-from teamworld.experiment.fork import ForkPlayer, Origin, find_episode
+import msgspec
+
+from teamworld.errors import UserError
+from teamworld.experiment import process_pool, runner
+from teamworld.experiment.fork import ForkPlayer, Origin, find_episode, make_experiment
 from teamworld.experiment.fork_spec import ForkChange
+from teamworld.experiment.reasoner_factory import RunMonitor
+from teamworld.experiment.run_options import RunOptions
+from teamworld.experiment.shared_budget import SharedBudget
+from teamworld.experiment.spec import RunCell
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.methods import registry as methods
 from teamworld.metrics.summary import Summary, summarise
+from teamworld.reasoning.human import HUMAN
+from teamworld.reasoning.registry import asks_someone
+from teamworld.reasoning.router import parse_routes
 from teamworld.record import MessageSent, StepDone
 from teamworld.report.statistics import Interval, mean_interval
 from teamworld.report.tables import Table, describe_reasoner, interval_text
@@ -111,6 +122,13 @@ class _Wanted(NamedTuple):
     changes: tuple[ForkChange, ...]
     heard: bool = True
 
+    @property
+    def name(self) -> str:
+        """Of its folder, where it has one: the same fork, the same name."""
+        changes = [change.model_dump(mode="json") for change in self.changes]
+        text = msgspec.json.encode((self.heard, changes), order="sorted")
+        return hashlib.blake2b(text, digest_size=8).hexdigest()
+
 
 class _Place(NamedTuple):
     """Where an episode is, for processes of their own."""
@@ -138,6 +156,22 @@ def _play_all(origin: Origin, wanted: Sequence[_Wanted], processes: int) -> Iter
         yield from summaries
 
 
+def _ask_all(origin: Origin, wanted: Sequence[_Wanted], running: RunOptions, watch: RunMonitor) -> Iterator[Summary]:
+    """Yield what came of each fork, in order; each is a run of its own, so that what was paid for is never lost."""
+    home = worth_path(origin.folder, origin.cell, origin.row.episode).with_suffix(".forks")
+    folders = [home / each.name for each in wanted]
+    budget = SharedBudget(running, folders)
+    for each, folder in zip(wanted, folders, strict=True):
+        experiment = make_experiment(origin, each.changes, heard=each.heard)
+        (row,) = runner.run(experiment, folder, running=budget.options_for(folder, experiment), watch=watch)
+        yield row.summary
+
+
+def worth_path(folder: RunFolder, cell: RunCell, episode: int) -> Path:
+    """Return where the worths of an episode stand."""
+    return folder.path / "worth" / cell.name / f"{episode:04d}.json"
+
+
 def measure(
     origin: Origin,
     *,
@@ -145,6 +179,8 @@ def measure(
     orders: int = 20,
     processes: int = 1,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    running: RunOptions | None = None,
+    watch: RunMonitor | None = None,
 ) -> EpisodeWorth:
     """Return what the messages and the agents of an episode were worth.
 
@@ -153,11 +189,16 @@ def measure(
         continuations: How often it goes on with other random numbers of the reasoner, where that draws any.
         orders: Of agents, drawn where there are more than ``EXACT``.
         processes: At a time.
-        progress: Called with the forks played, and those in all.
+        progress: Called with the forks played, and those in all; first with none.
+        running: How language models are asked, and the budget of all forks together.
+        watch: Told of their calls.
 
     Raises:
-        UserError: Language models or people answered, whom forks would ask again.
+        UserError: People answered, whom forks would ask again; or a model cannot be asked, or the budget is spent: the
+            same call goes on.
     """
+    if any(route.name == HUMAN for text in origin.experiment.reasoners for route in parse_routes(text)):
+        raise UserError(f"{origin.folder.path} was answered by people, whom each fork would ask again")
     asking = _Continuations(origin, continuations if is_stochastic(origin.experiment.reasoner) else 0)
     team = origin.start.team
     sent = [event for event in origin.log if isinstance(event, MessageSent)]
@@ -175,7 +216,13 @@ def measure(
         wanted.setdefault(_Wanted((*_alone(team, coalition), *asking.after(-1, number))))
     known: dict[_Wanted, Summary] = {_Wanted(()): origin.row.summary}
     missing = [each for each in wanted if each not in known]
-    for done, (each, summary) in enumerate(zip(missing, _play_all(origin, missing, processes), strict=True), start=1):
+    progress(0, len(missing))
+    played = (
+        _ask_all(origin, missing, running or RunOptions(), watch or RunMonitor())
+        if any(map(asks_someone, origin.experiment.reasoners))
+        else _play_all(origin, missing, processes)
+    )
+    for done, (each, summary) in enumerate(zip(missing, played, strict=True), start=1):
         known[each] = summary
         progress(done, len(missing))
     find = known.__getitem__

@@ -143,6 +143,13 @@ def report(folder: Path, capsys: pytest.CaptureFixture[str], *arguments: str) ->
     return capsys.readouterr().out.replace(str(folder), "RUN")
 
 
+def test_an_episode_is_shown_from_its_log_where_the_results_are_parquet(out: Path, tmp_path: Path) -> None:
+    compact(RunFolder(out))
+    (out / "results.sqlite").unlink()
+    assert command(["view", str(out), "--export", str(tmp_path / "page.html")]) == 0
+    assert (tmp_path / "page.html").stat().st_size > 10_000
+
+
 def test_parquet_alone_is_read_as_the_run_was(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from teamworld.viewer.overview import EpisodeFolder
 

@@ -31,9 +31,13 @@ EpisodeCalls: TypeAlias = Mapping[CallKey, PricedCall]
 def read_calls(folder: RunFolder, cell: RunCell, episode: int) -> dict[CallKey, PricedCall]:
     """Return the calls of an episode, priced as on record or else at what is known now; the run is only read.
 
+    There are none where Parquet tables stand in place of the record.
+
     Raises:
         UserError: The record is damaged.
     """
+    if not folder.results_file.exists():
+        return {}
     prices = Prices.load(None)
     with CallStore(folder.results_file, readonly=True) as store:
         costs = (price_of(row, prices) for row in store.rows(cell, episode))  # both are ordered by their keys

@@ -218,8 +218,15 @@ def test_places_are_told_as_shortly_as_they_can() -> None:
     assert every == "`a`: **better** by 2 steps in every place."
 
 
-def test_the_page_in_the_repository_can_be_made() -> None:
-    page = evidence.parsed(load(Path(__file__).parents[2] / "experiments" / "evidence.yaml"))
-    assert [section.name for section in page.sections] == ["parts", "learning", "transfer"]
+@pytest.mark.parametrize(
+    ("name", "sections", "episodes"),
+    [
+        ("evidence", ["parts", "learning", "transfer"], 10_880),
+        ("methods", ["cube", "sight", "rooms", "household", "wildfire", "lbf"], 3_320),
+    ],
+)
+def test_the_pages_in_the_repository_can_be_made(name: str, sections: list[str], episodes: int) -> None:
+    page = evidence.parsed(load(Path(__file__).parents[2] / "experiments" / f"{name}.yaml"))
+    assert [section.name for section in page.sections] == sections
     assert len(page.common["seeds"]) == 20
-    assert evidence.episodes(page) == 41_280
+    assert evidence.episodes(page) == episodes

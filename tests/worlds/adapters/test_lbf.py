@@ -226,7 +226,7 @@ def test_a_line_of_a_task_says_what_the_agents_own_level_comes_to() -> None:
 
 def test_foragers_near_the_first_rows_are_seen_as_far_as_the_rules_say() -> None:
     world = registry.make("lbf", PARTIAL, 0, None, {})
-    assert "from the first 2 rows foragers down to row 4" in world.spec.rules
+    assert "foragers from near the first rows and columns as far as row or column 4" in world.spec.rules
 
 
 def test_a_forager_that_has_left_is_no_longer_where_it_was() -> None:

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from teamworld.language import Action, Cell, Entity, Fact, Facts
+from teamworld.language import Action, Cell, Entity, Fact, Facts, plain
 from teamworld.testing.episodes import Scenario, play
 from teamworld.testing.worlds import check_world
 from teamworld.worlds import registry
@@ -66,6 +66,7 @@ def test_an_order_is_fetched_delivered_and_put_back() -> None:
     assert [goal.thing for goal in world.view("agent_0").goals] == [shelf]  # it is beside it; the other is far
     assert run(world, {"agent_0": Action("fetch", (shelf,))}, 9)[-1].outcomes["agent_0"].status == "done"
     assert Fact("agent_0", "HOLD", shelf) in world.view("agent_0").facts
+    assert f"{plain(shelf)} of slot (1, 1), which you carry." in world.view("agent_0").text()
     assert world.view("agent_0").check(Action("put_back")).word == "ordered"
     results = run(world, {"agent_0": Action("deliver")}, 60)
     last = results[-1]

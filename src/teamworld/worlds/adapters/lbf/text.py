@@ -26,9 +26,9 @@ def tell_rules(field: Field) -> str:
     sight = (
         "You see all of it."
         if field.is_observed
-        else f"You see {count(field.sight, 'cell')} in each direction; from the first {count(field.sight, 'row')} "
-        f"foragers down to row {2 * field.sight}, and likewise with columns. What you saw earlier is remembered and "
-        "may be out of date. You can load only food that you have seen yourself: go near what you were told of first. "
+        else f"You see {count(field.sight, 'cell')} in each direction, and foragers from near the first rows and "
+        f"columns as far as row or column {2 * field.sight}. What you saw earlier is remembered and may be out of "
+        "date. You can load only food that you have seen yourself: go near what you were told of first. "
         f"Nobody knows how much food there is. Areas are squares of {side} x {side} cells; the steps of a search are "
         "those to its next cell. A forager of unknown level counts as level 1."
     )
@@ -36,8 +36,9 @@ def tell_rules(field: Field) -> str:
         f"The field has cells (row, column), rows 0 to {rows - 1} from the top, columns 0 to {columns - 1}. {sight} A "
         "forager goes one cell up, down, left or right a step. Food and foragers are in the way; two who want to enter "
         "one cell both stay where they are. A food is loaded, and gone, when foragers beside it (not diagonally) load "
-        "in the same step and their levels add up to at least its level. Steps are estimated as if nothing were in the "
-        "way."
+        "in the same step and their levels add up to at least its level. The number of a food, and of its "
+        f"task, is its row times {columns} plus its column: {plain(Entity('food', columns + 2))} lies at (1, 2). Steps "
+        "are estimated as if nothing were in the way."
     )
 
 

@@ -56,7 +56,7 @@ def tell_goal(goal: Goal, order: Order | None, agent: AgentId, state: WarehouseS
         return "not ordered yet"
     far = min(grid.distance(order.slot, end) for end in floor.goals)
     parts = [f"{plain(floor.shelf(order.slot))} to a goal, one robot is enough, 1 point"]
-    holder = next((robot for robot, slot in state.held.items() if slot == order.slot), None)
+    holder = _holder(order, state)
     at = state.at.get(agent)
     if holder is not None:
         parts.append("you carry it" if holder == agent else f"{holder} carries it")
@@ -95,7 +95,7 @@ def describe(
     for number, order in state.orders.items():
         name = Entity("order", number)
         if not order.delivered:
-            yield f"{plain(name)}: {_order(order, floor, steps, ages.of(name, 'SHELF', 'STATE'))}."
+            yield f"{plain(name)}: {_order(order, agent, state, floor, steps, ages.of(name, 'SHELF', 'STATE'))}."
     delivered = [
         plain(Entity("order", number)) + ("" if order.slot is None else f" ({plain(floor.shelf(order.slot))})")
         for number, order in state.orders.items()
@@ -110,7 +110,9 @@ def describe(
         yield f"{plain(rack)} is to be searched{where}: {way}."
 
 
-def _order(order: Order, floor: FloorPlan, steps: Callable[[Action], int], age: int) -> str:
+def _order(
+    order: Order, agent: AgentId, state: WarehouseState, floor: FloorPlan, steps: Callable[[Action], int], age: int
+) -> str:
     """Return where the shelf of an order is, as it was seen so many steps ago."""
     if order.slot is None:
         return f"its shelf is not known, {order.state}"
@@ -118,8 +120,15 @@ def _order(order: Order, floor: FloorPlan, steps: Callable[[Action], int], age: 
     where = f"{plain(shelf)} of slot {show(order.slot)}"
     if order.state != "open":
         return f"{where}, {order.state}{f' (seen {ago(age)})' if age else ''}"
+    holder = _holder(order, state)
+    if holder is not None:
+        return f"{where}, which {'you carry' if holder == agent else f'{holder} carries'}"
     seen = f" {ago(age)}{', may be gone by now' if age > STALE_PER_RACK * len(floor.racks) else ''}" if age else ""
     return f"{where}, in its slot{seen}: {count(steps(Action('fetch', (shelf,))), 'step')} to fetch it"
+
+
+def _holder(order: Order, state: WarehouseState) -> AgentId | None:
+    return next((robot for robot, slot in state.held.items() if slot == order.slot), None)
 
 
 def _robot(agent: AgentId, state: WarehouseState, floor: FloorPlan, age: int = 0) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from urllib.parse import urlencode
 import pytest
 
 from teamworld.errors import UserError
+from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
 from teamworld.experiment.spec import build
 from teamworld.experiment.store.folder import RunFolder
@@ -37,8 +39,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def serve(folder: Path) -> Iterator[ViewServer]:
-    with ViewServer(folder) as server:
+def serve(folder: Path, forks: RunOptions | None = None) -> Iterator[ViewServer]:
+    with ViewServer(folder, forks=forks) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         yield server
@@ -60,6 +62,17 @@ def fetch(
         connection.request(method, f"/{server.token if token is None else token}/{page}", headers=named)
         answer = connection.getresponse()
         return answer.status, dict(answer.getheaders()), answer.read().decode()
+    finally:
+        connection.close()
+
+
+def send(server: ViewServer, page: str, sent: object, **headers: str) -> tuple[int, str]:
+    connection = http.client.HTTPConnection(HOST, server.server_port, timeout=60)
+    own = {"Origin": f"http://{HOST}:{server.server_port}", "Content-Type": "application/json"}
+    try:
+        connection.request("POST", f"/{server.token}/{page}", json.dumps(sent), own | headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
     finally:
         connection.close()
 
@@ -120,6 +133,43 @@ def test_two_episodes_of_one_seed_stand_side_by_side(server: ViewServer, folder:
     with ViewServer(folder, against=folder) as beside:
         text = beside.answer(f"/{beside.token}/{pair.replace('run2=.', 'run2=/against')}")[1].decode()
     assert text == body
+
+
+def test_a_fork_that_the_page_asks_for_is_played_and_stands_beside_its_episode(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    shutil.copytree(folder, out)
+    episode = "run=.&method=drwell&seed=4&episode=1"
+    log = read_log(out / "logs" / "drwell-s4" / "0001.jsonl.zst")
+    message = next(event for event in log if isinstance(event, MessageSent))
+    drop = {"step": message.step, "change": {"message": {"agent": message.agent, "drop": True}}}
+    for server in serve(out, RunOptions()):
+        assert data(server, "forks") is True
+        status, body = send(server, f"fork?{episode}", drop)
+        assert status == 200, body
+        played = json.loads(body)
+        assert (played["run"], played["method"], played["seed"], played["episode"]) == ("/fork-1", "drwell", 4, 1)
+        assert played["first_difference"] == message.step
+        assert RunFolder(Path(played["folder"])).is_begun
+        assert fetch(server, f"pair?{episode}&run2=/fork-1&method2=drwell&seed2=4&episode2=1")[0] == 200
+        assert fetch(server, "replay?run=/fork-2&method=drwell&seed=4&episode=1")[0] == 422
+        for sent, says in (
+            ({"step": 0, "change": {}}, "expected one of message, answer, plan, hand_over"),
+            ({"step": 9_999} | {"change": drop["change"]}, "has steps 0 to"),
+            ({"step": 0, "change": {"message": {"agent": "nobody", "drop": True}}}, "no agent 'nobody'"),
+            ({"step": 0, "change": {"hand_over": {"agents": ["agent_0"], "reasoner": "openai:gpt"}}}, "--budget"),
+            (["drop"], "expected a step and a change"),
+        ):
+            status, body = send(server, f"fork?{episode}", sent)
+            assert (status, says in body) == (422, True), body
+        assert send(server, f"fork?{episode}", drop, Origin="http://evil.example")[0] == 403
+        assert send(server, f"fork?{episode}", drop, **{"Content-Type": "text/plain"})[0] == 415
+        assert send(server, "replay", drop)[0] == 404
+
+
+def test_a_page_that_may_play_no_forks_changes_nothing(server: ViewServer) -> None:
+    assert data(server, "forks") is False
+    status, body = send(server, "fork?run=.&method=drwell&seed=4&episode=1", {"step": 0, "change": {}})
+    assert (status, "start it with --forks" in body) == (405, True)
 
 
 def test_what_was_said_is_found_bit_by_bit(server: ViewServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,7 +247,7 @@ def test_nobody_else_is_answered(server: ViewServer) -> None:
         {"Sec_Fetch_Site": "same-site"},
     ):
         assert fetch(server, "episodes", **headers)[0] == 403, headers
-    for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "HEAD"):
+    for method in ("PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "HEAD"):
         assert fetch(server, method=method)[0] == 501, method
     assert (
         fetch(server, Origin=f"http://localhost:{port}", Host=f"localhost:{port}", Sec_Fetch_Site="same-origin")[0]

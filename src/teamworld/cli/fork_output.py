@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-
-import msgspec
 
 from teamworld.cli.monitor import dump, monitored, print_table, progress_bar
 from teamworld.errors import printable
 from teamworld.experiment import process_pool
-from teamworld.experiment.fork import ForkedEpisode, Origin, fork, make_experiment
+from teamworld.experiment.fork import ForkedEpisode, Origin, fork, fork_folder, make_experiment
 from teamworld.experiment.fork_spec import ForkChange
 from teamworld.experiment.reasoner_factory import RunMonitor
 from teamworld.experiment.run_options import RunOptions
@@ -29,7 +26,7 @@ def play_fork(
     origin: Origin, changes: Sequence[ForkChange], out: Path | None, options: RunOptions, *, as_json: bool
 ) -> None:
     """Play a fork and print it beside the episode that it is a fork of."""
-    path = default_folder(origin, changes) if out is None else out
+    path = fork_folder(origin, changes) if out is None else out
     with monitored(1, make_experiment(origin, changes), options) as (step, monitor):
         played = fork(origin, changes, path, options, monitor)
         step(played.row)
@@ -91,14 +88,6 @@ def _taken(origin: Origin, options: RunOptions) -> str:
     asked = sum(isinstance(event, LlmCall) for event in origin.log)
     dollars = f", {spent.usd.likely:.4f} USD" if spent.usd.calls else ""
     return f"{plural(asked, 'call')}, {spent.tokens.likely:,.0f} tokens{dollars}"
-
-
-def default_folder(origin: Origin, changes: Sequence[ForkChange]) -> Path:
-    """Return the folder of a fork that was not given one: the same arguments, the same folder."""
-    text = msgspec.json.encode([change.model_dump(mode="json") for change in changes], order="sorted")
-    place = f"{origin.cell.name}-{origin.row.episode}"
-    what = f"step{changes[0].step}-{hashlib.blake2b(text, digest_size=3).hexdigest()}" if changes else "null"
-    return origin.folder.path.with_name(f"{origin.folder.path.resolve().name}-fork-{place}-{what}")
 
 
 def _beside(played: ForkedEpisode) -> Table:

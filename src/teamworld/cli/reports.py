@@ -361,6 +361,8 @@ def view(
     steps: Names = None,
     against: str | None = None,
     no_prompts: Flag = False,
+    forks: Flag = False,
+    budget: str | None = None,
     port: Int = None,
     no_browser: Flag = False,
 ) -> int:
@@ -389,12 +391,19 @@ def view(
         the folder of another run, such as a fork.
     no_prompts:
         With a page as a file: leave out what language models were sent and their answers word for word.
+    forks:
+        Let the page play forks of episodes, each into a folder of its own beside the run; without, it changes nothing.
+    budget:
+        With --forks: what each fork may take of language models, such as 1usd or 200000tokens; without, the page forks
+        episodes that rules answered.
     port:
         Of the page. [default: any that is free]
     no_browser:
         Only print the address of the page.
     """
     from teamworld.cli import view_output
+    from teamworld.experiment.run_options import RunOptions
+    from teamworld.reasoning.llm.budget import parse_limit
 
     if export is None:
         if steps is not None:
@@ -404,7 +413,14 @@ def view(
         if no_prompts:
             raise UserError("--no-prompts is for a file: add --export replay.html")
         chosen = {"method": method, "seed": seed, "episode": episode}
-        return view_output.serve(folder, port or 0, chosen, against, opens=not no_browser)
+        if budget is not None and not forks:
+            raise UserError("--budget is for forks: add --forks")
+        if budget is not None:
+            parse_limit(budget)  # says what is wrong with it
+        running = RunOptions(budget=budget) if forks else None
+        return view_output.serve(folder, port or 0, chosen, against, running, opens=not no_browser)
+    if forks or budget is not None:
+        raise UserError("--forks and --budget are for the page on this machine: leave out --export")
     if port is not None or no_browser:
         raise UserError("--port and --no-browser are for the page on this machine: leave out --export")
     return view_output.export(folder, export, method, seed, episode, steps, against, prompts=not no_prompts)

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from teamworld.cli.options import split_names
 from teamworld.errors import UserError, printable, suggest
+from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.selection import select_episode
 from teamworld.viewer import replay_page
@@ -17,7 +18,15 @@ from teamworld.viewer.replay_page import EpisodeName
 from teamworld.viewer.server import AGAINST, ViewServer
 
 
-def serve(folder: Path, port: int, chosen: dict[str, Any], against: str | None, *, opens: bool) -> int:
+def serve(
+    folder: Path,
+    port: int,
+    chosen: dict[str, Any],
+    against: str | None,
+    forks: RunOptions | None,
+    *,
+    opens: bool,
+) -> int:
     """Answer for the page of a folder until ctrl-C."""
     other = pair = None
     if against is not None:
@@ -26,7 +35,7 @@ def serve(folder: Path, port: int, chosen: dict[str, Any], against: str | None, 
         names = {"run": ".", "method": first.method, "seed": first.seed, "episode": first.episode}
         names |= {"run2": "." if other is None else AGAINST, "method2": second.method}
         pair = f"pair?{urlencode(names | {'seed2': second.seed, 'episode2': second.episode})}"
-    with ViewServer(folder, port, other) as server:
+    with ViewServer(folder, port, other, forks) as server:
         wanted = urlencode({name: value for name, value in chosen.items() if value is not None})
         address = f"{server.address}{pair or ('#' if wanted else '') + wanted}"
         print(printable(f"{folder}: {address}"))

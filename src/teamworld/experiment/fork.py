@@ -6,6 +6,7 @@ from the record. So a fork is a run like any other, which holds all that is need
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from collections.abc import Collection, Mapping, Sequence
 from itertools import takewhile
@@ -350,6 +351,14 @@ class ForkPlayer:
             return runner.completed(
                 runner.play(experiment, origin.cell, number, path, memories, reasoner, self._code, self._registered)
             )
+
+
+def fork_folder(origin: Origin, changes: Sequence[ForkChange]) -> Path:
+    """Return the folder of a fork that was not given one: the same arguments, the same folder."""
+    text = msgspec.json.encode([change.model_dump(mode="json") for change in changes], order="sorted")
+    place = f"{origin.cell.name}-{origin.row.episode}"
+    what = f"step{changes[0].step}-{hashlib.blake2b(text, digest_size=3).hexdigest()}" if changes else "null"
+    return origin.folder.path.with_name(f"{origin.folder.path.resolve().name}-fork-{place}-{what}")
 
 
 def first_difference(log: Sequence[Event], other: Sequence[Event]) -> int | None:

@@ -18,6 +18,7 @@ from teamworld.errors import UserError
 
 HOST: Final = "127.0.0.1"
 _LONGEST: Final = 2000  # characters of an address
+_LARGEST: Final = 64 * 1024  # bytes of what a page sends
 HTML: Final = "text/html; charset=utf-8"
 JSON: Final = "application/json"
 TEXT: Final = "text/plain; charset=utf-8"
@@ -73,6 +74,15 @@ class LocalServer(ThreadingHTTPServer, ABC):
             UserError: It cannot be shown.
         """
 
+    def take(self, target: str, body: bytes) -> bytes:
+        """Return the answer, as JSON, to what the page itself sends; a server takes nothing unless it says otherwise.
+
+        Raises:
+            Refused: It cannot be taken.
+            UserError: What it asks for cannot be done.
+        """
+        raise Refused(HTTPStatus.METHOD_NOT_ALLOWED, "this page changes nothing")
+
 
 def read_number(asked: Mapping[str, str], name: str) -> int:
     """Return a number of an address, 0 where it has none; raises ``Refused``."""
@@ -101,6 +111,34 @@ class PageHandler(BaseHTTPRequestHandler):
             self.send_page(HTTPStatus.UNPROCESSABLE_ENTITY, TEXT, str(error).encode("utf-8", "replace"))
         else:
             self.send_page(HTTPStatus.OK, kind, body)
+
+    def do_POST(self) -> None:
+        """Take what the page itself sends."""
+        try:
+            body = self._body()
+            self.check_sender()
+            if self.headers.get("Origin") is None:
+                raise Refused(HTTPStatus.FORBIDDEN, "only the page itself may send")
+            if self.headers.get_content_type() != "application/json":
+                raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "expected JSON")
+            answer = self.server.take(self.path, body)
+        except Refused as refused:
+            self.send_refused(refused)
+        except UserError as error:
+            self.send_page(HTTPStatus.UNPROCESSABLE_ENTITY, TEXT, str(error).encode("utf-8", "replace"))
+        else:
+            self.send_page(HTTPStatus.OK, JSON, answer)
+
+    def _body(self) -> bytes:
+        """Read what was sent, also where it is then refused: to close before takes the answer along."""
+        self.close_connection = True
+        size = self.headers.get("Content-Length", "")
+        if not (size.isascii() and size.isdecimal() and len(size) < 10):
+            raise Refused(HTTPStatus.LENGTH_REQUIRED, "expected a length")
+        body = self.rfile.read(min(int(size), 16 * _LARGEST))
+        if int(size) > _LARGEST:
+            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"expected at most {_LARGEST} bytes, got {size}")
+        return body
 
     def check_sender(self) -> None:
         """Refuse whoever is not the page itself, or somebody who typed its address."""

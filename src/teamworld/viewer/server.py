@@ -1,6 +1,6 @@
 """A page on this machine that lists the episodes of a folder and plays each: ``teamworld view DIR``.
 
-It answers questions alone and changes nothing; ``local_server`` says whom it answers.
+It answers questions alone and changes nothing, unless it may play forks; ``local_server`` says whom it answers.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
+from teamworld.experiment.run_options import RunOptions
+from teamworld.viewer.forks import PageForks
 from teamworld.viewer.html_export import overview_page
 from teamworld.viewer.local_server import HTML, JSON, LocalServer, PageHandler, Refused, read_number
 from teamworld.viewer.overview import EpisodeFolder, Overview
@@ -30,13 +32,17 @@ class ViewServer(LocalServer):
         folder: Of a run, a grid, a comparison or a page of evidence.
         port: 0 for any that is free.
         against: Another run whose episodes can stand beside those of the folder, under the name ``AGAINST``.
+        forks: How forks are carried out that the page asks for; None: it may ask for none.
 
     Raises:
         UserError: The folder holds nothing to show, or the port is taken.
     """
 
-    def __init__(self, folder: Path, port: int = 0, against: Path | None = None) -> None:
+    def __init__(
+        self, folder: Path, port: int = 0, against: Path | None = None, forks: RunOptions | None = None
+    ) -> None:
         self.episodes = EpisodeFolder(folder)
+        self.forks = None if forks is None else PageForks(forks)
         self.against = against
         self.token = secrets.token_urlsafe(16)
         super().__init__(PageHandler, port)
@@ -58,14 +64,12 @@ class ViewServer(LocalServer):
             Refused: Nothing does.
             UserError: It cannot be shown.
         """
-        address = urlsplit(target)
-        token, _, page = address.path.removeprefix("/").partition("/")
-        if not secrets.compare_digest(token.encode(), self.token.encode()):
-            raise Refused(HTTPStatus.NOT_FOUND, "not found")
-        asked = {name: values[-1] for name, values in parse_qs(address.query, max_num_fields=10).items()}
+        page, asked = self._address(target)
         match page:
             case "":
                 return HTML, overview_page().encode()
+            case "forks":
+                return JSON, msgspec.json.encode(self.forks is not None)
             case "episodes":
                 return JSON, msgspec.json.encode(self._news(asked))
             case "tables":
@@ -79,10 +83,35 @@ class ViewServer(LocalServer):
                 return HTML, view_pair(self._episode(asked, ""), self._episode(asked, "2")).html.encode()
         raise Refused(HTTPStatus.NOT_FOUND, "not found")
 
+    def take(self, target: str, body: bytes) -> bytes:
+        """Play a fork of an episode and return what came of it.
+
+        Raises:
+            Refused: The page may not ask for it.
+            UserError: It cannot be played.
+        """
+        page, asked = self._address(target)
+        if page != "fork":
+            raise Refused(HTTPStatus.NOT_FOUND, "not found")
+        if self.forks is None:
+            raise Refused(
+                HTTPStatus.METHOD_NOT_ALLOWED, "this page changes nothing: start it with --forks to play forks"
+            )
+        return msgspec.json.encode(self.forks.play(self._episode(asked, ""), body))
+
+    def _address(self, target: str) -> tuple[str, dict[str, str]]:
+        """Return the page of an address and what it asks for; raises ``Refused`` without the token."""
+        address = urlsplit(target)
+        token, _, page = address.path.removeprefix("/").partition("/")
+        if not secrets.compare_digest(token.encode(), self.token.encode()):
+            raise Refused(HTTPStatus.NOT_FOUND, "not found")
+        return page, {name: values[-1] for name, values in parse_qs(address.query, max_num_fields=10).items()}
+
     def _episode(self, asked: dict[str, str], suffix: str) -> EpisodeName:
         """Return which episode is asked for."""
         run = asked.get(f"run{suffix}", ".")
-        path = self.against if run == AGAINST and self.against is not None else self.episodes.run(run)
+        path = self.against if run == AGAINST else None if self.forks is None else self.forks.folder(run)
+        path = self.episodes.run(run) if path is None else path
         seed, episode = (read_number(asked, f"{name}{suffix}") for name in ("seed", "episode"))
         return EpisodeName(path, asked.get(f"method{suffix}"), seed, episode)
 

@@ -12,7 +12,7 @@ import secrets
 import time
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
@@ -20,8 +20,6 @@ import msgspec
 from teamworld.viewer.html_export import play_page
 from teamworld.viewer.local_server import HTML, JSON, LocalServer, PageHandler, Refused, read_number
 from teamworld.viewer.play.desk import NEWS_SECONDS, Gone, PlayDesk, Seat
-
-_LARGEST: Final = 64 * 1024  # bytes of an answer
 
 
 class PlayServer(LocalServer):
@@ -110,7 +108,7 @@ def _read(body: bytes) -> tuple[int, dict[str, Any]]:
 
 
 class _Handler(PageHandler):
-    """Answers one request, and takes answers."""
+    """Answers one request."""
 
     server: PlayServer
 
@@ -118,29 +116,3 @@ class _Handler(PageHandler):
         """Answer a question, and say that it was sent."""
         super().do_GET()
         self.server.sent()
-
-    def do_POST(self) -> None:  # noqa: N802  (the base class calls it so)
-        """Take what the page itself sends."""
-        try:
-            body = self._body()
-            self.check_sender()
-            if self.headers.get("Origin") is None:
-                raise Refused(HTTPStatus.FORBIDDEN, "only the page itself may answer")
-            if self.headers.get_content_type() != "application/json":
-                raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "expected JSON")
-            answer = self.server.take(self.path, body)
-        except Refused as refused:
-            self.send_refused(refused)
-        else:
-            self.send_page(HTTPStatus.OK, JSON, answer)
-
-    def _body(self) -> bytes:
-        """Read what was sent, also where it is then refused: to close before takes the answer along."""
-        self.close_connection = True
-        size = self.headers.get("Content-Length", "")
-        if not (size.isascii() and size.isdecimal() and len(size) < 10):
-            raise Refused(HTTPStatus.LENGTH_REQUIRED, "expected a length")
-        body = self.rfile.read(min(int(size), 16 * _LARGEST))
-        if int(size) > _LARGEST:
-            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"expected at most {_LARGEST} bytes, got {size}")
-        return body

@@ -297,19 +297,13 @@ def cube(path: Path, radius: int | None) -> list[Tag]:
     return [tag for tag in tags(read_log(path), finder("cube")) if tag.label in KNOWING]
 
 
-def test_real_episodes_show_false_beliefs_and_what_was_withheld(tmp_path: Path) -> None:
-    wrong, kept = cube(tmp_path / "near.zst", 2)
+def test_real_episodes_show_false_beliefs(tmp_path: Path) -> None:
+    (wrong,) = cube(tmp_path / "near.zst", 2)  # that the block is delivered is known to all, so nobody withheld it
     assert (wrong.label, wrong.agents) == ("false-belief", ("agent_1",))
     assert wrong.text == (
         "move_to_block(<block>(0), left) failed (block_gone); "
         "agent_1 believed <block>(0) AT (4, 2) (not so since step 1)"
     )
-    assert (kept.label, kept.agents) == ("withheld", ("agent_1", "agent_0"))
-    assert kept.text == (
-        "move_to_block(<block>(0), left) failed (block_gone); the last that agent_1 saw or heard was "
-        "<block>(0) AT (4, 2); never told by agent_0: <block>(0) AT (4, 7)"
-    )
-    assert wrong.first == kept.first
     assert cube(tmp_path / "far.zst", None) == [], "with all in sight neither is there"
 
 
@@ -324,14 +318,14 @@ def test_nobody_can_ignore_news_in_cube(tmp_path: Path) -> None:
     assert measured(log)["redundancy"].value == 1
 
 
-def test_a_built_in_method_shows_what_was_withheld(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_done_is_withheld_from_nobody(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "r"
     run(level="n4", method="greedy", options={"cube": {"view_radius": 2}}, log_level="beliefs", out=out)
     log = list(read_log(out / "logs" / "greedy-s0" / "0001.jsonl.zst"))
     kept = of(tags(log), "withheld")
-    assert len(kept) == measured(log)["withheld_information"].num == 4, "one for each of those left behind"
+    assert measured(log)["withheld_information"].num == 4, "one for each of those left behind"
+    assert kept == [], "that the block is gone is known to all"
     assert blind(log) == {"false-belief": "a method that says what it believes"}
     assert command(["report", str(out), "--failures"]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "not looked for: false-belief (takes a method that says what it believes)" in text
-    assert ": withheld [block_1; agent_1, agent_3] move_to_block(<block>(1), left) failed (block_gone);" in text

@@ -215,17 +215,16 @@ def oscillation_shares(table: EventTable) -> tuple[Value, Value, Value]:
     Between places, a step is one that leads from A to B, back to A, and to B again; between plans, one from the first
     to the last of plans A, B, A, B of which none succeeds.
     """
-    place_swings, plan_swings = _place_swings(table), _plan_swings(table)
+    by_places, by_plans = place_swings(table), _plan_swings(table)
     ticks = np.where(table.row != NOBODY, table.ticks[:, None], 0)
     either, by_place, by_plan = (
-        share(float(ticks[swings].sum()), float(ticks.sum()))
-        for swings in (place_swings | plan_swings, place_swings, plan_swings)
+        share(float(ticks[swings].sum()), float(ticks.sum())) for swings in (by_places | by_plans, by_places, by_plans)
     )
     has_places = bool((table.acts.place != NOBODY).any())
     return either if has_places else NULL, by_place if has_places else NULL, by_plan
 
 
-def _place_swings(table: EventTable) -> Flags:
+def place_swings(table: EventTable) -> Flags:
     """Return the steps (T, N) that lead an agent from A to B, back to A, and to B again."""
     acts, row = table.acts, table.row
     inside = np.zeros(row.shape, np.bool_)

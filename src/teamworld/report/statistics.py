@@ -102,7 +102,7 @@ def ratio_interval(strata: Mapping[str, Sequence[Ratio]], *, binary: bool = Fals
     mean = _same(num / den)
     units = np.concatenate(parts, axis=1)
     if binary and (units[1] == 1.0).all() and np.isin(units[0], (0.0, 1.0)).all():
-        return Interval(mean, *_wilson(mean, number), number)
+        return Interval(mean, *wilson(mean, number), number)
     return Interval(mean, *_around(num / den, _pseudo_values(units), _sizes(parts)), number)
 
 
@@ -185,7 +185,8 @@ def _parts(strata: Mapping[str, Sequence[Ratio]]) -> list[NDArray[np.float64]]:
     return several + ([np.concatenate(alone, axis=1)] if alone else [])
 
 
-def _wilson(value: float, number: int) -> tuple[float, float]:
+def wilson(value: float, number: int) -> tuple[float, float]:
+    """Return the 95 % interval of a share of so many trials (Wilson 1927)."""
     z = _NORMAL.inv_cdf(0.975)
     middle = (value + z * z / (2 * number)) / (1 + z * z / number)
     half = z / (1 + z * z / number) * math.sqrt(value * (1 - value) / number + z * z / (4 * number * number))

@@ -170,7 +170,7 @@ def test_a_way_is_shut_by_a_block(path: Path) -> None:
 def test_agents_that_go_to_and_fro(path: Path) -> None:
     (tag,) = of(found(path, {0: ["move(up)", "move(down)", "move(up)"]}, [(3, 3)], [(1, 5, 5)]), "oscillation")
     assert (tag.first, tag.last, tag.agents) == (0, 2, ("agent_0",))
-    assert "(2, 3) and (3, 3)" in tag.text
+    assert "(2, 3), (3, 3)" in tag.text
     once = found(path, {0: ["move(up)", "move(down)", "move(down)"]}, [(3, 3)], [(1, 5, 5)])
     assert not of(once, "oscillation")
 

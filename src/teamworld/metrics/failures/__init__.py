@@ -24,6 +24,7 @@ Rule = Callable[[EventTable], Iterable[FailureSpan]]
 #: The rules that read the log alone.
 RULES: Final[Sequence[Rule]] = (
     joint.failed_attempts,
+    joint.missing_prerequisites,
     joint.stale_plans,
     joint.misaligned_intents,
     joint.duplicate_work,
@@ -33,6 +34,8 @@ RULES: Final[Sequence[Rule]] = (
     conduct.thrash,
     conduct.deadlocks,
     conduct.mutual_blocking,
+    conduct.cell_races,
+    conduct.swings,
     conduct.plan_cycles,
     conduct.endings,
     conduct.bad_formats,

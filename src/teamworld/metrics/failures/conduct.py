@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import groupby, pairwise
 from math import fsum
 from operator import itemgetter
 
+import numpy as np
+
 from teamworld.language import AgentId
 from teamworld.metrics import coordination
 from teamworld.metrics.effort import contributions
-from teamworld.metrics.event_table import EventTable, consecutive_runs
+from teamworld.metrics.event_table import NOBODY, EventTable, consecutive_runs
 from teamworld.metrics.failures.steps import acts_by_step
 from teamworld.metrics.messages import WITHIN, Grams, grams, is_alike, is_answered
-from teamworld.record import AgentLeft, Deliver, MessageSent, PlanStart, QuestionAsked
+from teamworld.record import ActionStep, AgentLeft, Deliver, GoalChange, MessageSent, PlanStart, QuestionAsked
 from teamworld.worlds.base.failure_spans import FailureSpan
 
 #: Steps in one another's way that are not just a meeting.
-IN_THE_WAY = 3
+IN_THE_WAY = 2
 #: So many new plans within so many steps are thrash.
-PLANS, PLAN_STEPS = 3, 10
+PLANS, PLAN_STEPS = 3, 4
+#: Steps of four plans at most that go to and fro.
+CYCLE = 16
+#: A plan to do nothing for a while, which is no change of mind.
+_IDLE = re.compile(r"\{ (?:wait|idle)\(\d*\) \}")
 #: Speech acts that change what agents are bound to: news, whatever the words.
 _BINDING = ("commit", "release", "accept", "reject")
 #: Messages in a row that are chatter.
@@ -28,34 +35,36 @@ IN_A_ROW = 3
 
 
 def free_riders(table: EventTable) -> Iterator[FailureSpan]:
-    """Find agents that add under a tenth of the mean and mostly stroll or stand."""
+    """Find agents that add under a tenth of the mean, mostly stand idle, and seldom are at work on a goal."""
     amounts = contributions(table)
     mean = fsum(amounts) / len(amounts) if amounts else 0.0
     if mean <= 0 or len(amounts) < 2:
         return
-    is_slack = table.acts.in_class("idle") | table.acts.in_class("move")
+    is_idle, serves = table.acts.in_class("idle"), table.acts.goal != NOBODY
     for index, (agent, amount) in enumerate(zip(table.team, amounts, strict=True)):
         own = table.acts.agent == index
-        slack, lived = int((own & is_slack).sum()), int(own.sum())
-        if amount < 0.1 * mean and slack > 0.8 * lived:
-            text = f"gave {amount:.2g} (mean {mean:.2g}); {slack} of {lived} steps were idle or move"
+        idle, served, lived = int((own & is_idle).sum()), int((own & serves).sum()), int(own.sum())
+        if amount < 0.1 * mean and idle > lived / 2 and served < lived / 3:
+            text = (
+                f"gave {amount:.2g} (mean {mean:.2g}); idle in {idle} of {lived} steps, at work on a goal in {served}"
+            )
             yield FailureSpan("free-rider", 0, table.last, (agent,), None, text)
 
 
 def thrash(table: EventTable) -> Iterator[FailureSpan]:
-    """Find agents that change plans for goals again and again without a step of work between ."""
-    worked = {
-        (agent, step) for step, acts in enumerate(acts_by_step(table)) for agent, act in acts.items() if act.effect
+    """Find agents that change their mind again and again without a step of work or search between."""
+    busy = {
+        (agent, step)
+        for step, acts in enumerate(acts_by_step(table))
+        for agent, act in acts.items()
+        if act.effect or act.verb in (table.start.searches or ())
     }
     for agent, plans in table.plans_of.items():
-        again = [
-            (before, plan)
-            for before, plan in pairwise(plans)
-            if plan.goal is not None and before.plan not in table.carried_out
-        ]
-        for window in zip(*(again[k:] for k in range(PLANS)), strict=False):
+        acting = [plan for plan in plans if not _IDLE.search(plan.text)]
+        changes = [(before, plan) for before, plan in pairwise(acting) if before.text != plan.text]
+        for window in zip(*(changes[k:] for k in range(PLANS)), strict=False):
             first, last = window[0][1].step, min(window[-1][1].step, table.last)
-            if last - first < PLAN_STEPS and not any((agent, step) in worked for step in range(first, last)):
+            if last - first < PLAN_STEPS and not any((agent, step) in busy for step in range(first, last)):
                 why = ", ".join(_end(table, before) for before, _ in window)
                 text = f"{PLANS} new plans in {last - first + 1} steps without a step of work; those before: {why}"
                 yield FailureSpan("thrash", first, last, (agent,), None, text)
@@ -69,6 +78,9 @@ def _end(table: EventTable, plan: PlanStart) -> str:
 def deadlocks(table: EventTable) -> Iterator[FailureSpan]:
     """Find spans in which no agent moves and nothing changes though goals are open."""
     for first, end in coordination.deadlocks(table):
+        acts = [act for acts in acts_by_step(table)[first:end] for act in acts.values()]
+        if not any(act.ready is not None or act.blocker is not None or act.aim is not None for act in acts):
+            continue  # all wait by choice: for something that takes its time, or for nothing
         waiting = sum(act.ready is not None for act in acts_by_step(table)[end - 1].values())
         blocked = sum(act.blocker is not None for act in acts_by_step(table)[end - 1].values())
         how = f"at the end {waiting} waited in place, {blocked} were blocked"
@@ -80,14 +92,52 @@ def mutual_blocking(table: EventTable) -> Iterator[FailureSpan]:
     """Find circles of agents of whom each is in the next one's way."""
     circles: dict[tuple[AgentId, ...], list[int]] = {}
     for step, acts in enumerate(acts_by_step(table)):
-        ahead = {agent: act.blocker for agent, act in acts.items() if act.blocker in acts and not act.moved}
+        ahead = {agent: blocker for agent, act in acts.items() if (blocker := _in_front(act, acts)) is not None}
         for circle in _circles(ahead):
             circles.setdefault(circle, []).append(step)
     for circle, steps in circles.items():
-        for first, last in consecutive_runs(steps):
-            if last - first + 1 >= IN_THE_WAY:
-                text = f"each was in the next one's way for {last - first + 1} steps"
+        for first, last in consecutive_runs(sorted({*steps, *(step + 1 for step in steps if step + 2 in steps)})):
+            held = sum(first <= step <= last for step in steps)
+            if held >= IN_THE_WAY:
+                text = f"each was in the next one's way for {held} steps"
                 yield FailureSpan("mutual-blocking", first, last, circle, None, text)
+
+
+def _in_front(act: ActionStep, acts: Mapping[AgentId, ActionStep]) -> AgentId | None:
+    """Return the agent that one stands in front of and cannot pass."""
+    if act.moved:
+        return None
+    if act.blocker in acts:
+        return act.blocker
+    there = (agent for agent, other in acts.items() if act.aim is not None and other.place == act.aim)
+    return next(there, None)
+
+
+def cell_races(table: EventTable) -> Iterator[FailureSpan]:
+    """Find free places that several agents tried to enter in one step, at least one of them in vain."""
+    for step, acts in enumerate(acts_by_step(table)):
+        held = {act.place for act in acts.values()}
+        racers: dict[str, list[AgentId]] = {}
+        for agent, act in acts.items():
+            if act.aim is not None and act.aim not in held:
+                racers.setdefault(act.aim, []).append(agent)
+        for place, agents in racers.items():
+            losers = [agent for agent in agents if not acts[agent].moved]
+            if len(agents) > 1 and losers:
+                winners = [agent for agent in agents if agent not in losers]
+                text = f"{len(agents)} agents went for {place}; {winners[0] if winners else 'none'} entered"
+                yield FailureSpan("cell-race", step, step, (*losers, *winners), None, text)
+
+
+def swings(table: EventTable) -> Iterator[FailureSpan]:
+    """Find agents that go from a place to another, back, and there again, with nothing done meanwhile."""
+    inside, acts = coordination.place_swings(table), acts_by_step(table)
+    for agent, steps in zip(table.team, inside.T, strict=True):
+        for first, last in consecutive_runs(np.flatnonzero(steps).tolist()):
+            taken = [acts[step][agent] for step in range(first, last + 1)]
+            if not any(act.effect for act in taken):
+                places = sorted({act.place for act in taken if act.place is not None})
+                yield FailureSpan("oscillation", first, last, (agent,), None, f"went to and fro: {', '.join(places)}")
 
 
 def _circles(ahead: dict[AgentId, str | None]) -> Iterator[tuple[AgentId, ...]]:
@@ -102,8 +152,13 @@ def _circles(ahead: dict[AgentId, str | None]) -> Iterator[tuple[AgentId, ...]]:
 
 def plan_cycles(table: EventTable) -> Iterator[FailureSpan]:
     """Find plans A, B, A, B of one agent of which none succeeded."""
+    advances = [change for change in table.all(GoalChange) if change.delta > 0]
     for plans in coordination.plan_cycles(table):
         last = min(plans[3].step, table.last)
+        if last - plans[0].step >= CYCLE or any(
+            plans[0].step <= change.step < last and plans[0].agent in change.participants for change in advances
+        ):
+            continue  # who comes back to a plan after a while has tried it, and who got on with the goal was right to
         text = f"went from a plan for {plans[0].goal} to one for {plans[1].goal}, back, and again"
         yield FailureSpan("oscillation", min(plans[0].step, last), last, (plans[0].agent,), None, text)
 
@@ -138,7 +193,12 @@ def bad_formats(table: EventTable) -> Iterator[FailureSpan]:
 def unanswered(table: EventTable) -> Iterator[FailureSpan]:
     """Find requests that no agent that was asked replied to, or met by taking up the goal, in time."""
     for request in table.all(MessageSent):
-        if request.act != "request" or request.step + WITHIN > table.last or is_answered(table, request):
+        if (
+            request.act != "request"
+            or request.goal is None
+            or request.step + WITHIN > table.last
+            or is_answered(table, request)
+        ):
             continue
         text = f"{request.agent} asked {', '.join(request.recipients) or 'nobody in reach'}; no reply in {WITHIN} steps"
         agents = (request.agent, *(agent for agent in request.recipients if agent != request.agent))
@@ -172,7 +232,7 @@ def _tells_nothing(
     said: Mapping[tuple[AgentId, AgentId], Mapping[Grams, None]],
 ) -> bool:
     """All facts of the message were told to its recipients before; without facts, its text is a repetition."""
-    if not message.recipients or message.act in _BINDING:
+    if not message.recipients or message.act in _BINDING or message.goal is not None:
         return False
     if message.facts:
         return all(set(message.facts) <= heard_facts.get(agent, set()) for agent in message.recipients)

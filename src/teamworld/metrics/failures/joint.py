@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from teamworld.language import AgentId, parse_term, plain
@@ -16,6 +17,10 @@ from teamworld.worlds.base.failure_spans import FailureSpan
 MISSED_BY = 10
 #: Agent-steps of duplicate work that are not yet a failure.
 DOUBLE = 5
+#: Why a walk cannot start whose end was reached meanwhile, which costs nothing.
+_THERE = "there"
+#: A thing as plans name it.
+_NAMED = re.compile(r"<\w+>\(\d+\)")
 
 
 def failed_attempts(table: EventTable) -> Iterator[FailureSpan]:
@@ -41,6 +46,14 @@ def _unmet(attempt: AttemptMade, constraint: str) -> tuple[str, str]:
             return "missing-prerequisite", f"what must hold before it did not ({met})"
 
 
+def missing_prerequisites(table: EventTable) -> Iterator[FailureSpan]:
+    """Find actions that were begun and failed on what must hold before: somebody had taken or filled what they name."""
+    for act in table.all(ActionStep):
+        if act.status == "failed" and act.legal and act.constraint == "dependency":
+            text = f"{act.verb}({', '.join(act.args)}) failed ({act.reason.partition(':')[0]})"
+            yield FailureSpan("missing-prerequisite", act.step, act.step, (act.agent,), act.goal, text)
+
+
 def stale_plans(table: EventTable) -> Iterator[FailureSpan]:
     """Find plans that passed their dry run and whose first failure is an action that could not start."""
     seen: set[int] = set()
@@ -53,9 +66,9 @@ def stale_plans(table: EventTable) -> Iterator[FailureSpan]:
         seen.add(act.plan)
         plan = table.plans[act.plan]
         own = any(change.event == "done" and act.agent in change.participants for change in goals.get(act.goal, ()))
-        if not act.legal and plan.dry_run_ok and act.step > plan.step and not own:
+        word = act.reason.partition(":")[0]  # what follows is for the agent
+        if not act.legal and plan.dry_run_ok and act.step > plan.step and not own and word != _THERE:
             action = f"{act.verb}({', '.join(act.args)})"
-            word = act.reason.partition(":")[0]  # what follows is for the agent
             text = f"{action} could not start ({word}), {act.step - plan.step} steps after its plan was made"
             yield FailureSpan("stale-plan", act.step, act.step, (act.agent,), act.goal, text)
 
@@ -116,7 +129,7 @@ def _aim(table: EventTable, step: int, agent: AgentId) -> str | None:
 
 def duplicate_work(table: EventTable) -> Iterator[FailureSpan]:
     """Find agents at work on a goal that is done, or that enough others had committed to before."""
-    spare: dict[tuple[AgentId, str, str], list[int]] = {}
+    spare: dict[tuple[AgentId, str, str], list[int]] = _surplus(table)
     rows = duplicate_rows(table)
     columns = table.acts.step, table.acts.agent, table.acts.goal, table.acts.plan
     for step, agent, goal, plan in zip(*(column[rows].tolist() for column in columns), strict=True):
@@ -131,6 +144,32 @@ def duplicate_work(table: EventTable) -> Iterator[FailureSpan]:
             if last - first + 1 > DOUBLE:
                 text = f"{last - first + 1} steps under a plan for {about}, which {why}"
                 yield FailureSpan("duplicate-work", first, last, (name,), about, text)
+
+
+def _surplus(table: EventTable) -> dict[tuple[AgentId, str, str], list[int]]:
+    """Return the steps of agents under plans for a goal that as many others as can be of use were at work on before.
+
+    Commitments are not asked for: methods without them crowd too. Whoever has a part in advancing the goal later is of
+    use, whenever it began.
+    """
+    helped = {(change.goal, agent): change.step for change in table.all(GoalChange) for agent in change.participants}
+    since: dict[tuple[str, AgentId], int] = {}
+    steps: dict[tuple[AgentId, str, str], list[int]] = {}
+    for step, acts in enumerate(acts_by_step(table)):
+        at_work: dict[str, list[AgentId]] = {}
+        for agent, act in acts.items():
+            if act.goal is not None and act.plan is not None and step <= table.done.get(act.goal, step):
+                at_work.setdefault(act.goal, []).append(agent)
+        since = {(goal, agent): since.get((goal, agent), step) for goal, own in at_work.items() for agent in own}
+        for goal, agents in at_work.items():
+            quorum = max(table.plans[plan].quorum for agent in agents if (plan := acts[agent].plan) is not None)
+            takes = max(1, quorum, int(table.takes[table.index[goal]]))
+            order = [(helped.get((goal, agent), -1) < step, since[goal, agent], table.who[agent]) for agent in agents]
+            ranked = [table.team[index] for *_, index in sorted(order)]
+            for agent in ranked[takes:]:
+                why = f"takes {takes} and had enough at work on it: {', '.join(ranked[:takes])}"
+                steps.setdefault((agent, goal, why), []).append(step)
+    return steps
 
 
 def duplicate_search(table: EventTable) -> Iterator[FailureSpan]:
@@ -166,16 +205,20 @@ def _earlier_holders(table: EventTable, step: int, agent: int, goal: int) -> lis
 def broken_words(table: EventTable) -> Iterator[FailureSpan]:
     """Find agents that take up another goal, by commitment or plan, without releasing the one they hold."""
     held: dict[AgentId, Commit] = {}
+    about = {thing: goal for goal, thing in table.things.items() if thing is not None}
     events: list[Commit | Release | PlanStart] = table.all(Commit, Release, PlanStart)
     for event in events:
         before = held.get(event.agent)
         if isinstance(event, Release):
             held.pop(event.agent, None)
             continue
-        if before is not None and event.goal is not None and event.goal != before.goal:
+        goal = event.goal
+        if goal is None and isinstance(event, PlanStart):
+            goal = next((about[thing] for thing in _NAMED.findall(event.text) if thing in about), None)
+        if before is not None and goal is not None and goal != before.goal:
             how = "committed to" if isinstance(event, Commit) else "took up a plan for"
-            text = f"committed to {before.goal} in step {before.step}, {how} {event.goal} in step {event.step}"
-            yield FailureSpan("broken-word", before.step, event.step, (event.agent,), before.goal, text)
-            del held[event.agent]
+            text = f"committed to {before.goal} in step {before.step}, {how} {goal}"
+            step = min(event.step, table.last)
+            yield FailureSpan("broken-word", step, step, (event.agent,), before.goal, text)
         if isinstance(event, Commit):
             held[event.agent] = event

@@ -94,6 +94,8 @@ def withheld(table: EventTable) -> Iterator[FailureSpan]:
     team, facts = table.team, knowledge_of(table).facts
     for failure, agent, fact, assumed, holders_at in withheld_facts(table):
         event, holders = failure.event, [team[agent_at] for agent_at in holders_at]
+        if event.goal in table.done and table.done[event.goal] <= event.step:
+            continue  # that the goal is done is known to all
         text = (
             f"{_failed(event)}; the last that {team[agent]} saw or heard was {facts[assumed]}; "
             f"never told by {_some(holders)}: {facts[fact]}"

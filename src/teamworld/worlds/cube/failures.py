@@ -172,23 +172,6 @@ def misalignment(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
             yield _single_step_span(step, "misalignment", (agent,), block, text)
 
 
-def cell_race(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
-    """Find free cells that several agents went for, and one entered."""
-    for step in steps:
-        aims: dict[Cell, list[AgentId]] = {}
-        for agent, outcome in step.outcomes.items():
-            way = DELTA.get(outcome.primitives[-1].lower()) if outcome.primitives else None
-            if way is not None:
-                row, col = step.before.agents[agent]
-                aims.setdefault((row + way[0], col + way[1]), []).append(agent)
-        for cell, racers in aims.items():
-            winner = step.after.by_cell.get(cell)
-            if winner in racers and len(racers) > 1 and step.before.is_free(cell):
-                losers = tuple(agent for agent in racers if agent != winner)
-                text = f"{len(racers)} agents went for cell {cell}; {winner} entered"
-                yield FailureSpan("cell-race", step.number, step.number, (*losers, winner), None, text)
-
-
 def occlusion(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
     """Find free cells of a face that agents shut off, and cells held by an agent that is not of the team there."""
     for agent, place, first, last in _lost_for_long(steps, lambda step, at: bool(_free_cells(step, at))):
@@ -400,27 +383,15 @@ def _pushers(step: EpisodeStep, block: int) -> tuple[AgentId, ...]:
     return tuple(agent for agent, outcome in step.outcomes.items() if outcome.effect and outcome.primitives == way)
 
 
-def oscillation(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
-    """Find agents that stand at A, B, A, B in a row."""
-    for agent in steps[0].before.agents if steps else ():
-        at = [steps[0].before.agents[agent], *(step.after.agents[agent] for step in steps)]
-        for step, first, second, third, fourth in zip(steps, at, at[1:], at[2:], at[3:], strict=False):
-            if first == third != second == fourth:
-                text = f"went to and fro between {min(first, second)} and {max(first, second)}"
-                yield FailureSpan("oscillation", step.number, step.number + 2, (agent,), None, text)
-
-
 RULES: Final[Sequence[Callable[[Sequence[EpisodeStep]], Iterator[FailureSpan]]]] = (
     chain_too_heavy,
     blocked_destination,
     misalignment,
-    cell_race,
     occlusion,
     staging_congestion,
     dynamic_blocking,
     vanishing_face,
     stuck_object,
-    oscillation,
 )
 
 

@@ -31,10 +31,10 @@ class Agreement(NamedTuple):
     """Of one episode."""
 
     name: str
-    right: list[Tag]
-    wrong: list[Tag]
-    found: list[Tag]
-    missed: list[Tag]
+    right: Sequence[Tag]
+    wrong: Sequence[Tag]
+    found: Sequence[Tag]
+    missed: Sequence[Tag]
 
 
 def is_same(one: Tag, other: Tag) -> bool:

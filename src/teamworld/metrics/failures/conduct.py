@@ -26,7 +26,7 @@ IN_THE_WAY = 2
 PLANS, PLAN_STEPS = 3, 4
 #: Steps of four plans at most that go to and fro.
 CYCLE = 16
-#: A plan to do nothing for a while, which is no change of mind.
+#: A plan to do nothing for a while.
 _IDLE = re.compile(r"\{ (?:wait|idle)\(\d*\) \}")
 #: Speech acts that change what agents are bound to: news, whatever the words.
 _BINDING = ("commit", "release", "accept", "reject")
@@ -52,7 +52,7 @@ def free_riders(table: EventTable) -> Iterator[FailureSpan]:
 
 
 def thrash(table: EventTable) -> Iterator[FailureSpan]:
-    """Find agents that change their mind again and again without a step of work or search between."""
+    """Find agents that turn to another plan again and again without a step of work or search between."""
     busy = {
         (agent, step)
         for step, acts in enumerate(acts_by_step(table))
@@ -140,7 +140,7 @@ def swings(table: EventTable) -> Iterator[FailureSpan]:
                 yield FailureSpan("oscillation", first, last, (agent,), None, f"went to and fro: {', '.join(places)}")
 
 
-def _circles(ahead: dict[AgentId, str | None]) -> Iterator[tuple[AgentId, ...]]:
+def _circles(ahead: Mapping[AgentId, AgentId]) -> Iterator[tuple[AgentId, ...]]:
     """Yield the circles that following ``ahead`` leads into, each once, from its first name on."""
     for agent in sorted(ahead):
         circle = [agent]

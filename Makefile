@@ -22,9 +22,10 @@ demo: $(RUN_STAMP)
 install: $(DEV_STAMP)
 
 # Compiled modules are kept even where the environment says otherwise: tests start many interpreters.
-# The replay page is tested in a browser, which is installed where that needs no password.
+# The replay page is tested in a browser, and shared world models on a server: installed where that needs no password.
 test: $(DEV_STAMP)
 	@scripts/browser.sh >/dev/null || echo "no browser: the tests of the replay page are skipped" >&2
+	@scripts/postgres.sh >/dev/null || echo "no PostgreSQL: the tests of shared world models are skipped" >&2
 	PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n 2 --dist worksteal $(ARGS)
 
 # Every method in every world, the long form; make matrix ARGS="--worlds rooms --seeds 1" takes less.

@@ -15,7 +15,7 @@ compile() {
         --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --extra rl --extra plots --extra tables "$@"
 }
 mkdir -p requirements
-compile --group dev --extra llm --extra adapters --output-file requirements/dev.lock "$@"
+compile --group dev --extra llm --extra adapters --extra postgres --extra s3 --output-file requirements/dev.lock "$@"
 # The dev lock bounds the run lock: what both name has one version.
 compile --group build --constraints requirements/dev.lock --output-file requirements/run.lock
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import settings
 
 from teamworld.experiment import process_pool
+from tests.record.postgres_server import PostgresServer, running
 
 # The same examples on every run and machine; a slow machine is no failure.
 settings.register_profile("deterministic", max_examples=50, derandomize=True, deadline=None, database=None)
@@ -20,3 +21,11 @@ def only_one_process() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(process_pool, "processors", lambda: 1)
         yield
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL server of this machine, one for each process of the tests."""
+    pytest.importorskip("psycopg", reason="needs teamworld[postgres]")
+    with running() as server:
+        yield server

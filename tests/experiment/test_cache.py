@@ -18,6 +18,7 @@ from teamworld.errors import UserError
 from teamworld.experiment.store.answer_cache import AnswerCache
 from teamworld.reasoning.llm.contract import CallKey, Completion, Request, Turn
 from tests.reasoning.llm.records import COMPLETIONS, KEYS, REQUESTS, SCHEMA, completion, key, request
+from tests.record.postgres_server import PostgresServer
 
 
 @pytest.fixture
@@ -25,9 +26,9 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "answers.sqlite"
 
 
-@pytest.fixture
-def cache(path: Path) -> Iterator[AnswerCache]:
-    with AnswerCache(path) as opened:
+@pytest.fixture(params=["file", "server"])
+def cache(request: pytest.FixtureRequest, path: Path) -> Iterator[AnswerCache]:
+    with AnswerCache(path if request.param == "file" else request.getfixturevalue("postgres").database()) as opened:
         yield opened
 
 
@@ -116,9 +117,10 @@ SHARING = """
 import sys
 from pathlib import Path
 from teamworld.experiment.store.answer_cache import AnswerCache
+from tests.record.postgres_server import PostgresServer
 from tests.reasoning.llm.records import completion, key, request
 
-name, path = sys.argv[1], Path(sys.argv[2])
+name, path = sys.argv[1], sys.argv[2]
 print("ready", flush=True)
 sys.stdin.readline()
 with AnswerCache(path) as cache:
@@ -130,11 +132,21 @@ with AnswerCache(path) as cache:
 """
 
 
-def test_two_processes_share_a_file_that_neither_has_made(path: Path) -> None:
+@pytest.mark.parametrize("kind", ["file", "server"])
+def test_two_processes_share_a_cache_that_neither_has_made(
+    kind: str, path: Path, request: pytest.FixtureRequest
+) -> None:
+    where = path if kind == "file" else request.getfixturevalue("postgres").database()
+    check_sharing(where)
+    if kind == "file":
+        assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def check_sharing(where: Path | str) -> None:
     root = Path(__file__).parents[2]
     children = [
         subprocess.Popen(
-            [sys.executable, "-c", SHARING, name, str(path)],
+            [sys.executable, "-c", SHARING, name, str(where)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -152,7 +164,7 @@ def test_two_processes_share_a_file_that_neither_has_made(path: Path) -> None:
     assert [child.wait(60) for child in children] == [0, 0]
     for child in children:
         child.communicate()
-    with AnswerCache(path) as cache:
+    with AnswerCache(where) as cache:
         calls = cache.of(0, 1)
         for number in range(100):
             shared = calls.find(key(number), request())
@@ -161,15 +173,24 @@ def test_two_processes_share_a_file_that_neither_has_made(path: Path) -> None:
             for name in ("first", "second"):
                 own = calls.find(key(number, respondent=name), request())
                 assert own == completion(f"{name} {number}")
-    assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"text": "x", "finish": "tired", "usage": {}}'])
-def test_an_answer_that_does_not_parse_is_told(cache: AnswerCache, path: Path, text: str) -> None:
-    cache.of(0, 1).add(key(), request(), completion())
-    db = sqlite3.connect(path)
-    db.execute("UPDATE answers SET completion = ?", (text,))
-    db.commit()
-    db.close()
-    with pytest.raises(UserError, match="is damaged.*use another --cache"):
-        cache.of(0, 1).find(key(), request())
+def test_an_answer_that_does_not_parse_is_told(path: Path, text: str) -> None:
+    with AnswerCache(path) as cache:
+        cache.of(0, 1).add(key(), request(), completion())
+        db = sqlite3.connect(path)
+        db.execute("UPDATE answers SET completion = ?", (text,))
+        db.commit()
+        db.close()
+        with pytest.raises(UserError, match="is damaged.*use another --cache"):
+            cache.of(0, 1).find(key(), request())
+
+
+def test_an_answer_on_a_server_that_does_not_parse_is_told(postgres: PostgresServer) -> None:
+    address = postgres.database()
+    with AnswerCache(address) as cache:
+        cache.of(0, 1).add(key(), request(), completion())
+        postgres.run("UPDATE teamworld.answers SET completion = '{}'", address)
+        with pytest.raises(UserError, match="is damaged.*use another --cache"):
+            cache.of(0, 1).find(key(), request())

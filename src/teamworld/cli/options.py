@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, fields, make_dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 from cyclopts import Parameter, Token
@@ -119,7 +118,7 @@ def _spec_options() -> Any:  # noqa: ANN401  (a type made at run time)
         if name in ("world", "methods", "salt", "allowances", "fork"):
             continue
         whole = int in (info.annotation, *get_args(info.annotation))
-        kind = Int if whole else Path | None if name == "memory" else str | None
+        kind = Int if whole else str | None
         default = "" if info.default is None or name == "level" else f" [default: {info.default}]"
         plain = [(name, kind, f"{info.description}{default}")]
         for option, hint, text in _OWN_FORMS.get(name, plain):

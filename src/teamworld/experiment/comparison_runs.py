@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from teamworld.errors import UserError, suggest
-from teamworld.experiment import grid
+from teamworld.experiment import grid, shared_memory
 from teamworld.experiment.grid import GridRun
 from teamworld.experiment.reasoner_factory import RunMonitor
 from teamworld.experiment.runner import run
@@ -89,7 +89,9 @@ def settings(data: Mapping[str, Any], *, imports: bool = True) -> list[GridRun]:
     """
     if grid.is_grid(data):
         return grid.expand(data, imports=imports)
-    return [GridRun("", {}, build(data, imports=imports))]
+    experiment = build(data, imports=imports)
+    shared_memory.refuse(experiment)
+    return [GridRun("", {}, experiment)]
 
 
 def recorded(folders: Sequence[Path], *, references: bool = True) -> list[ComparisonRun]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from teamworld.errors import UserError, brief, suggest
+from teamworld.experiment import shared_memory
 from teamworld.experiment.spec import ExperimentSpec, build, load
 from teamworld.experiment.store.folder import EXPERIMENT_FILE, RunFolder, join_values, write_yaml
 from teamworld.experiment.suites import suite
@@ -105,6 +106,7 @@ def expand(data: Mapping[str, Any], *, imports: bool = True) -> list[GridRun]:
     for chosen in product(*(axes[name] for name in names)):
         values = dict(zip(names, chosen, strict=True))
         parts.append(GridRun(name_of(values), values, build(_with(rest, values), imports=imports)))
+        shared_memory.refuse(parts[-1].experiment)
     return parts
 
 
@@ -117,7 +119,9 @@ def _expand_suite(data: Mapping[str, Any], *, imports: bool) -> Iterator[GridRun
         raise UserError(f"suite: expected a name such as {suite.NAMES[0]}, got {brief(data[SUITE])}")
     for place in suite.places(data[SUITE]):
         values = {"world": place.world, "level": place.level}
-        yield GridRun(name_of(values), values, build({**rest, **values, "seeds": list(place.seeds)}, imports=imports))
+        experiment = build({**rest, **values, "seeds": list(place.seeds)}, imports=imports)
+        shared_memory.refuse(experiment)
+        yield GridRun(name_of(values), values, experiment)
 
 
 def _told(value: object) -> str:

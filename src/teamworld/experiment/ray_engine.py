@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from teamworld.errors import UserError
-from teamworld.experiment import runner
+from teamworld.experiment import runner, shared_memory, warm_start
 from teamworld.experiment.code_identity import code_of
 from teamworld.experiment.process_pool import processors
 from teamworld.experiment.reasoner_factory import ReasonerFactory, remote
@@ -305,6 +305,7 @@ def run(
     opened: AbstractAsyncContextManager[ReasonerFactory],
     errors: runner.EpisodeErrors,
     running: RunOptions,
+    notice: Callable[[str], None],
 ) -> list[EpisodeRow]:
     """Run what is missing of a resolved experiment, in a folder that the caller holds.
 
@@ -316,12 +317,19 @@ def run(
         opened: The reasoners; calls of language models are made here, whichever worker asks.
         errors: Is told of episodes that end in an error.
         running: How the run is carried out.
+        notice: Gets a line when a server of world models is waited for.
 
     Raises:
         UserError: There is no cluster, a worker has other code, or an episode cannot be played.
     """
     ray = _connect(running.ray_address, running.processes)
-    with Results(folder.results_file) as results, MemoryStore(folder.memory_file) as memory:
+    server = shared_memory.server_of(experiment)
+    with (
+        Results(folder.results_file) as results,
+        MemoryStore(folder.memory_file) as memory,
+        warm_start.opened(folder, experiment) as earlier,
+        shared_memory.opened(experiment, server, list(part), earlier, running.patience, notice) as shared,
+    ):
         finished = {cell: results.rows(cell) for cell in part}
         for rows in finished.values():
             for row in rows:
@@ -337,6 +345,8 @@ def run(
             for episode in delivery.episodes:
                 if episode.delta is not None:
                     memory.commit(episode.row.cell, episode.delta)
+                    if shared is not None:
+                        shared.commit(cells[episode.row.cell], episode.delta)
             results.add_all(episode.row for episode in delivery.episodes)
             for episode in delivery.episodes:
                 progress(episode.row)

@@ -36,6 +36,7 @@ from teamworld.reasoning.llm.prices import Prices
 from teamworld.reasoning.llm.reasoner import CallSource, LanguageModel
 from teamworld.reasoning.router import ReasonerRouter, parse_routes
 from teamworld.reasoning.rules import RuleReasoner
+from teamworld.record.server import is_address
 from teamworld.seeding import salted_seed
 
 
@@ -185,21 +186,23 @@ class CachedClient:
         """
         record = self.calls.find(key, request)
         if record is not None:
-            return self._cache(key, record)  # a kill may have come before
-        completion = self.cached.find(key, request) if self.cached is not None else None
+            return await self._cache(key, record)  # a kill may have come before
+        completion = None
+        if self.cached is not None:
+            completion = await self.cached.aside(self.cached.find, key, request)
         if completion is not None:
-            return self._kept(key, CallRecord(request=request, completion=completion, cached=True))
+            return await self._kept(key, CallRecord(request=request, completion=completion, cached=True))
         self.budget.reserve()
         return await self.live.flight.bring(self._paid(key, request))
 
-    def _kept(self, key: CallKey, record: CallRecord, lost: Sequence[int] = ()) -> CallRecord:
+    async def _kept(self, key: CallKey, record: CallRecord, lost: Sequence[int] = ()) -> CallRecord:
         self.calls.add(key, record, lost)
         self.live.tell()
-        return self._cache(key, record)
+        return await self._cache(key, record)
 
-    def _cache(self, key: CallKey, record: CallRecord) -> CallRecord:
+    async def _cache(self, key: CallKey, record: CallRecord) -> CallRecord:
         if self.cached is not None and record.completion is not None and not record.cached:
-            self.cached.add(key, record.request, record.completion)
+            await self.cached.aside(self.cached.add, key, record.request, record.completion)
         return record
 
     async def _paid(self, key: CallKey, request: Request) -> CallRecord:
@@ -229,7 +232,7 @@ class CachedClient:
             self.budget.charge(total.call_count)
         usd = fsum(paid) if paid else None
         record = CallRecord(request=request, completion=completion, faults=faults, seconds=seconds, usd=usd)
-        return self._kept(key, record, lost)
+        return await self._kept(key, record, lost)
 
     async def _send(self, key: CallKey, request: Request, lose: Callable[[Fault], None]) -> Sent:
         if isinstance(self.gateway, Gateway):
@@ -401,7 +404,7 @@ def prepare(experiment: ExperimentSpec, running: RunOptions, watch: RunMonitor) 
     ]
     budgets.check_prices(limits, names, prices.known)
     if running.cache is not None and names:
-        _try(running.cache)
+        _try_cache(running.cache)
     endpoints = {name: parse_endpoint(name) for name in names}
     for endpoint in endpoints.values():
         providers.check_installed(endpoint)
@@ -413,12 +416,16 @@ def prepare(experiment: ExperimentSpec, running: RunOptions, watch: RunMonitor) 
     return ReasonerPlan(endpoints, secrets, prices, limits[0], people)
 
 
-def _try(cache: Path) -> None:
-    """See that a cache can be used, without making one."""
-    if not cache.parent.is_dir():
-        raise UserError(f"--cache {cache}: there is no folder {cache.parent}; make it first")
-    if cache.exists():
+def _try_cache(cache: Path | str) -> None:
+    """See that a cache can be used, without making a file."""
+    if is_address(cache):
         AnswerCache(cache).close()
+        return
+    path = Path(cache)
+    if not path.parent.is_dir():
+        raise UserError(f"--cache {path}: there is no folder {path.parent}; make it first")
+    if path.exists():
+        AnswerCache(path).close()
 
 
 @asynccontextmanager
@@ -442,7 +449,9 @@ async def live(
             most = 1 if endpoint.provider == "gguf" else running.calls
             gateways[name] = Gateway(client, name, patience, most, watch.notice, witness=calls.answered(name))
             stack.push_async_callback(gateways[name].close)
-        cache = stack.enter_context(AnswerCache(running.cache)) if running.cache is not None else None
+        cache = None
+        if running.cache is not None:
+            cache = stack.enter_context(AnswerCache(running.cache, running.patience, watch.notice))
         budget = Budget(plan.limit, calls.spent(plan.prices.price))
         flight = await stack.enter_async_context(InFlightCalls(gateways.values(), watch.notice))
         origin = _origin(experiment, stack)

@@ -56,7 +56,8 @@ class RunOptions:
         budget: Most that calls of language models may cost, such as 5usd, 2Mtok or 5usd,2Mtok. The run stops there,
             and the same command with a larger one goes on.
         episode_budget: Most that the calls of one episode may cost, in the same form.
-        cache: File with answers of earlier runs: the same request at the same place is not paid again.
+        cache: File with answers of earlier runs, or a PostgreSQL server with those of several machines
+            (postgresql://USER@HOST/DATABASE, extra: postgres): the same request at the same place is not paid again.
         prices: YAML file with prices of models; they win over the published ones.
         processes: Processes that run methods and seeds side by side, where nobody is asked; left out: as many as there
             are processors where the run is long enough, else one.
@@ -80,7 +81,7 @@ class RunOptions:
     key_env: str | None = None
     budget: str | None = None
     episode_budget: str | None = None
-    cache: Path | None = None
+    cache: str | Path | None = None
     prices: Path | None = None
     processes: int | None = None
     calls: int = 128

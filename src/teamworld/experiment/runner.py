@@ -1,7 +1,7 @@
 """Running an experiment: cells and episodes at the same time where reasoners are waited for, resuming where it stopped.
 
-At the end of an episode its log is finished and synced, then the memory's delta is committed,
-then the result row is written. A kill at any point leaves at most one episode to run again, and
+At the end of an episode its log is finished and synced, then the memory's delta is committed (also to a server that
+runs share), then the result row is written. A kill at any point leaves at most one episode to run again, and
 that episode runs again from its own named generators to the same bytes.
 """
 
@@ -22,7 +22,7 @@ import msgspec
 
 from teamworld.episode.loop import Episode, Setting
 from teamworld.errors import UserError
-from teamworld.experiment import process_pool, shards, warm_start
+from teamworld.experiment import process_pool, shards, shared_memory, warm_start
 from teamworld.experiment.code_identity import code_of, dependencies
 from teamworld.experiment.interventions import ForkedMethod, ForkedReasoner, Interventions
 from teamworld.experiment.metered_reasoner import MeteredReasoner
@@ -44,6 +44,7 @@ from teamworld.metrics.summary import summarise
 from teamworld.reasoning.contract import LostCall, Reasoner
 from teamworld.record import EpisodeStart, Event, LogWriter, read_log
 from teamworld.record.log import digest
+from teamworld.record.server import PATIENCE, Login
 from teamworld.worlds import registry as worlds
 
 #: Episodes below which processes of their own take longer to start than they save.
@@ -125,7 +126,7 @@ def _run_here(
     templates = [question.template for question in methods.kinds(players).values()]
     if plan is not None and (plan.endpoints or plan.people):
         folder.check_prompts(templates)
-    brought = {} if folder.experiment_file.exists() else warm_start.gather(experiment)
+    brought = {} if folder.experiment_file.exists() else warm_start.gather(experiment, is_part=running.part is not None)
     if plan is not None and plan.endpoints and not folder.experiment_file.exists():
         watch.begins(experiment, plan.prices)
     with folder.locked():
@@ -141,9 +142,10 @@ def _run_here(
         held = None if running.part is None else FolderShard(*running.part, size)
         folder.claim(experiment, table, own_templates, code, dependencies(), held)
         nobody = source is None and (plan is None or not (plan.endpoints or plan.people))
+        server = None if is_finished else shared_memory.server_of(experiment)
         processes = process_pool.many(size, _WORTH, running.processes) if nobody else 1
         if processes > 1 and running.engine == LOCAL and not has_local_plugins(experiment):
-            return _run_in_processes(experiment, folder, part, processes, progress)
+            return _run_in_processes(experiment, folder, part, processes, progress, server)
         reasoners: AbstractAsyncContextManager[ReasonerFactory] = nullcontext(ReasonerFactory(experiment))
         if source is not None:
             reasoners = from_record(experiment, folder, source)
@@ -157,8 +159,9 @@ def _run_here(
         if running.engine != LOCAL and source is None and not is_finished:
             from teamworld.experiment import ray_engine  # only here: it stands on this module
 
-            return ray_engine.run(experiment, folder, part, progress, reasoners, errors, running)
-        return completed(_run(experiment, folder, folder.registered, part, progress, reasoners, errors))
+            return ray_engine.run(experiment, folder, part, progress, reasoners, errors, running, watch.notice)
+        sharing = server, running.patience, watch.notice
+        return completed(_run(experiment, folder, folder.registered, part, progress, reasoners, errors, *sharing))
 
 
 def _check_world(experiment: ExperimentSpec, folder: RunFolder) -> None:
@@ -197,7 +200,12 @@ def _prepare_methods(experiment: ExperimentSpec) -> None:
 
 
 def _run_in_processes(
-    experiment: ExperimentSpec, folder: RunFolder, part: EpisodePart, processes: int, progress: EpisodeCallback
+    experiment: ExperimentSpec,
+    folder: RunFolder,
+    part: EpisodePart,
+    processes: int,
+    progress: EpisodeCallback,
+    server: Login | None,
 ) -> list[EpisodeRow]:
     with Results(folder.results_file) as results, MemoryStore(folder.memory_file):
         counts = results.counts()
@@ -207,7 +215,7 @@ def _run_in_processes(
             for row in results.rows(cell) if cell not in begun else ():
                 progress(row)
         if missing:
-            playing = partial(run_part, experiment, folder, folder.registered)
+            playing = partial(run_part, experiment, folder, folder.registered, server=server)
             for rows in process_pool.as_done(playing, missing, processes):
                 for row in rows:
                     progress(row)
@@ -221,6 +229,7 @@ def run_part(
     part: EpisodePart,
     reasoners: ReasonerFactory | None = None,
     errors: EpisodeErrors | None = None,
+    server: Login | None = None,
 ) -> list[EpisodeRow]:
     """Run what is missing of some episodes in a folder that the caller holds.
 
@@ -231,11 +240,12 @@ def run_part(
         part: The episodes.
         reasoners: Who answers; None: rules, which ask nobody.
         errors: Is told of episodes that end in an error; None: the first one ends all.
+        server: Where what is learned is shared; None: nowhere.
     """
     experiment.load_plugins()
     answering = nullcontext(reasoners or ReasonerFactory(experiment))
     errors = errors or EpisodeErrors(shards.count(part))
-    return completed(_run(experiment, folder, registered, part, lambda row: None, answering, errors))
+    return completed(_run(experiment, folder, registered, part, lambda row: None, answering, errors, server))
 
 
 async def _run(
@@ -246,15 +256,19 @@ async def _run(
     progress: EpisodeCallback,
     opened: AbstractAsyncContextManager[ReasonerFactory],
     errors: EpisodeErrors,
+    server: Login | None = None,
+    patience: float = PATIENCE,
+    notice: Callable[[str], None] = lambda line: None,
 ) -> list[EpisodeRow]:
     with (
         Results(folder.results_file) as results,
         MemoryStore(folder.memory_file) as memory,
         warm_start.opened(folder, experiment) as earlier,
+        shared_memory.opened(experiment, server, list(part), earlier, patience, notice) as shared,
     ):
         async with opened as reasoners:
             turn = asyncio.Semaphore(reasoners.together)
-            memories = RunMemories(memory, earlier)
+            memories = RunMemories(memory, earlier, shared)
             codes = {method: code_of(experiment, method) for method in {cell.method: None for cell in part}}
             job = CellRunner(
                 experiment, folder, part, results, memories, reasoners, progress, turn, errors, codes, registered
@@ -390,7 +404,7 @@ class CellRunner:
                 return False
             delta = self._method(cell).learn(events)
             if delta is not None:
-                self.memories.learned.commit(cell.name, delta)
+                await self.memories.commit(cell, delta)
             seconds = time.perf_counter() - begun
             row = EpisodeRow(cell.name, episode, cell.method, cell.seed, summarise(events), digested, seconds)
             self.results.add(row)

@@ -29,6 +29,7 @@ from teamworld.experiment.fork_spec import Fork
 from teamworld.experiment.run_options import RunOptions
 from teamworld.methods.policy.naming import name_files
 from teamworld.record import LogLevel
+from teamworld.record.server import is_address, strip_password
 from teamworld.worlds import registry as worlds
 
 if TYPE_CHECKING:
@@ -195,7 +196,8 @@ class ExperimentSpec(BaseModel):
     )
     memory: str | None = Field(
         default=None,
-        description="Folder of a run whose world models the methods begin with. They are copied into the new run.",
+        description="Folder of a run whose world models the methods begin with, or a PostgreSQL server "
+        "(postgresql://USER@HOST/DATABASE) to which they then also add theirs. They are copied into the new run.",
     )
     log_level: LogLevel = Field(
         default="play",
@@ -277,6 +279,8 @@ class ExperimentSpec(BaseModel):
     @field_validator("memory", mode="before")
     @classmethod
     def _plain(cls, folder: object) -> object:
+        if is_address(folder):
+            return strip_password(str(folder))
         return Path(folder).as_posix() if isinstance(folder, str | Path) else folder
 
     @field_validator("seeds")

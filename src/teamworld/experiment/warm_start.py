@@ -14,7 +14,9 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 
 from teamworld.errors import UserError
+from teamworld.experiment import shared_memory
 from teamworld.experiment.fork_spec import Fork
+from teamworld.experiment.shared_memory import SharedMemory
 from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.memory.contract import MemoryDelta
@@ -33,26 +35,40 @@ class RunMemories(NamedTuple):
     """What they have learned in this run."""
     brought: MemoryStore | None = None
     """What they began with; None where with nothing."""
+    shared: SharedMemory | None = None
+    """Where they add to what other runs know; None where they do not."""
 
     def world_model(self, cell: RunCell) -> WorldModel:
         """Return what a cell knows by now."""
         learned = self.learned.world_model(cell.name)
         return learned if self.brought is None else merge(self.brought.world_model(cell.name), learned)
 
+    async def commit(self, cell: RunCell, delta: MemoryDelta) -> None:
+        """Store what an episode of a cell adds; raises ``UserError``."""
+        self.learned.commit(cell.name, delta)
+        if self.shared is not None:
+            await self.shared.commit_aside(cell, delta)
 
-def gather(experiment: ExperimentSpec) -> InitialMemories:
-    """Return what the cells of a resolved experiment begin with, read from the run that it names.
+
+def gather(experiment: ExperimentSpec, *, is_part: bool = False) -> InitialMemories:
+    """Return what the cells of a resolved experiment begin with, read from the run or the server that it names.
 
     A cell takes the world model of its own label, else of the plain method, else of the method's only
-    label there; of its own seed, else of the first that has one.
+    label there; of its own seed, else of the first that has one. Of a server see ``shared_memory``.
+
+    Args:
+        experiment: The experiment.
+        is_part: Only a shard of it is run.
 
     Raises:
-        UserError: There is no such run, or it has nothing that these methods could begin with.
+        UserError: There is no such run or server, or it has nothing that these methods could begin with.
     """
     if experiment.fork is not None:
         return {cell.name: _before_fork(experiment.fork, cell) for cell in experiment.cells()}
     if experiment.memory is None:
         return {}
+    if (server := shared_memory.server_of(experiment)) is not None:
+        return shared_memory.gather(experiment, server, is_part=is_part)
     source = RunFolder(Path(experiment.memory))
     held = source.experiment()
     if (part := source.shard()) is not None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 import msgspec
+
+if TYPE_CHECKING:
+    from teamworld.memory.guidebook import WorldModel
 
 #: Key of a task over episodes: the goal's id, or its class where layouts change.
 TaskKey: TypeAlias = str
@@ -104,6 +108,32 @@ class MemoryDelta(msgspec.Struct, frozen=True, kw_only=True):
     tasks: tuple[TaskOutcome, ...]
     instances: tuple[PlanInstance, ...]
     reflections: tuple[Reflection, ...] = ()
+
+
+class WorldModelStore(Protocol):
+    """Where the world models of runs are kept: ``MemoryStore`` in a file, ``ServerStore`` on a server.
+
+    G_{k+1} = G_k ∪ ΔG_k: a delta is stored under (run, episode), so storing it again changes nothing, and the order
+    does not matter. All raise ``UserError`` where the place cannot be used.
+    """
+
+    def commit(self, run: str, delta: MemoryDelta) -> None:
+        """Store what an episode adds, whole or not at all, in place of any earlier attempt of (run, episode)."""
+
+    def discard(self, run: str, keep: Collection[int]) -> tuple[int, ...]:
+        """Remove the deltas of a run's episodes that are not to be kept, and return which these were."""
+
+    def runs(self) -> tuple[str, ...]:
+        """Return the names of the runs that have a delta here, in order."""
+
+    def episodes(self, run: str) -> tuple[int, ...]:
+        """Return the numbers of a run's episodes that have a delta here, in order."""
+
+    def deltas(self, run: str, up_to: int | None = None) -> tuple[MemoryDelta, ...]:
+        """Return a run's deltas by episode, as they were committed, up to the one that is named."""
+
+    def world_model(self, run: str, ranking: Ranking = "expected") -> WorldModel:
+        """Return what a run has learned so far."""
 
 
 class TeamRecord(NamedTuple):

@@ -242,7 +242,7 @@ def _names(db: sqlite3.Connection, run: str) -> dict[int, tuple[str, str]]:
     """Task and action names of each prototype of a run, by its row id."""
     names = {row: (str(task), str(actions)) for row, task, actions in db.execute(_PROTOTYPES, (run,))}
     for _, actions in names.values():
-        _check_prototype(actions)
+        check_prototype(actions)
     return names
 
 
@@ -253,7 +253,7 @@ def _check_numbers(rows: Iterable[Iterable[object]]) -> None:
             raise msgspec.ValidationError(f"{brief(value)} is no count")
 
 
-def _check_prototype(actions: str) -> None:
+def check_prototype(actions: str) -> None:
     """See that a prototype is names of actions: it stands in prompts as it is."""
     if not _PROTOTYPE.fullmatch(actions):
         raise msgspec.ValidationError(f"{brief(actions)} names no actions")
@@ -310,7 +310,7 @@ def _by_episode(rows: sqlite3.Cursor, kind: type[Record]) -> dict[int, list[Reco
         if "helped" in fields:
             fields["helped"] = json.loads(fields["helped"])
         if "prototype" in fields:
-            _check_prototype(str(fields["prototype"]))
+            check_prototype(str(fields["prototype"]))
         record = msgspec.convert(fields, kind, strict=False)  # SQLite has no booleans
         records.setdefault(row[0], []).append(record)
     return records

@@ -67,6 +67,8 @@ PAGES = [
 PARTS = {"docs/tutorial/your_world_play.md": ("docs/tutorial/your_world.md",)}
 #: Where pages have a server of their reader's own; the tests put one of theirs there, and at OpenAI's address.
 SERVER = "http://localhost:8000/v1"
+#: And a database.
+DATABASE = "postgresql://ada@db.example.org/teams"
 #: What repeats itself takes too long here; so many rounds, and steps of an episode, show the same.
 ROUNDS = {"--seeds": 2, "--episodes": 3, "--max-steps": 30}
 #: Options by a word of the command: fewer runs of a paper, and fewer steps where a model is asked for each answer.
@@ -102,13 +104,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 @pytest.mark.heavy
 @pytest.mark.parametrize("page", PAGES)
 def test_the_code_of_a_page_runs(
-    page: str, server: Peer, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    page: str,
+    server: Peer,
+    folder: Path,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setitem(HOSTED, "openai", server.url)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
     names: dict[str, object] = {}
     found = [block for part in (*PARTS.get(page, ()), page) for block in blocks((ROOT / part).read_text("utf-8"))]
     assert found
+    database = request.getfixturevalue("postgres").database() if any(DATABASE in code for *_, code in found) else ""
     for language, title, code in found:
         if title:
             (folder / title).parent.mkdir(parents=True, exist_ok=True)
@@ -124,7 +132,7 @@ def test_the_code_of_a_page_runs(
                 continue
             if match := re.search(r"gguf:([^ ]+)", line):
                 _model_file(Path(match[1]))
-            line = line.replace(SERVER, f"http://localhost:{server.port}/v1")
+            line = line.replace(SERVER, f"http://localhost:{server.port}/v1").replace(DATABASE, database)
             command = shlex.split(re.sub(r" +# .*", "", line))
             with someone(Path("box"), least) if "mailbox:box" in line else nullcontext():
                 assert run(fewer(command[1:])) == 0, capsys.readouterr().err

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import random
+import re
 import shutil
 import sqlite3
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from teamworld.cli import run as command
 from teamworld.errors import UserError
@@ -242,9 +244,28 @@ def test_shards_of_other_experiments_code_and_beginnings_are_refused(tmp_path: P
     shutil.copytree(two / "2", tmp_path / "2")
     file = tmp_path / "2" / "experiment.yaml"
     file.write_text(file.read_text().replace("- teamworld: ", "- teamworld: f"))
-    with pytest.raises(UserError, match="was played by other code"):
-        merge([two / "1", tmp_path / "2"], tmp_path / "joined")
+    parts = [two / "1", tmp_path / "2"]
+    with pytest.raises(UserError, match="was played by other code than .*: its teamworld differs; .*--accept-changes"):
+        merge(parts, tmp_path / "joined")
     assert not (tmp_path / "joined").exists()
+    for _ in range(2):  # the second finds nothing to do
+        (joined,) = merge(parts, tmp_path / "joined", accept_changes=True)
+        assert joined.missing == 0
+        ours, theirs = (RunFolder(part).codes() for part in parts)
+        held = joined.folder.codes()
+        assert [code["teamworld"] for code in held] == [ours[0]["teamworld"], theirs[0]["teamworld"]]
+        assert held[1]["from"] == RunFolder(parts[0]).count_finished(RunFolder(parts[0]).experiment()) > 0
+
+
+def test_shards_with_other_prompts_are_refused_whatever_is_accepted(tmp_path: Path, two: Path) -> None:
+    shutil.copytree(two / "2", tmp_path / "2")
+    file = tmp_path / "2" / "experiment.yaml"
+    data = yaml.safe_load(file.read_text())
+    name = next(iter(data["prompts"]))
+    data["prompts"][name]["hash"] = "0" * 8
+    file.write_text(yaml.safe_dump(data))
+    with pytest.raises(UserError, match=f"was played with another {re.escape(name)} than"):
+        merge([two / "1", tmp_path / "2"], tmp_path / "joined", accept_changes=True)
 
 
 def test_an_episode_that_was_played_differently_or_altered_is_refused(tmp_path: Path, two: Path) -> None:

@@ -149,10 +149,10 @@ def _begun_runs(folder: Path) -> Iterator[tuple[Path, ExperimentSpec]]:
     return ((path, RunFolder(path).experiment()) for path in paths)
 
 
-def join_shards(shards: Sequence[Path], out: Path, *, as_json: bool) -> int:
+def join_shards(shards: Sequence[Path], out: Path, *, accept_changes: bool, as_json: bool) -> int:
     """Join shards and tell what is missing; return 0 if nothing is, else 1."""
     with Console(stderr=True).status("joining"):
-        merged = merge.merge(shards, out)
+        merged = merge.merge(shards, out, accept_changes=accept_changes)
     if grid.kind_of(out) is not None:  # runs that no shard has begun
         not_begun = [(path, spec) for path, spec in _planned_runs(out) if not RunFolder(path).is_begun]
     else:

@@ -143,7 +143,10 @@ def status(folder: Path, *, json: Flag = False) -> int:
 
 
 def merge(
-    *shards: Path, out: Annotated[Path | None, Parameter(name=["--out", "-o"])] = None, json: Flag = False
+    *shards: Path,
+    out: Annotated[Path | None, Parameter(name=["--out", "-o"])] = None,
+    accept_changes: Flag = False,
+    json: Flag = False,
 ) -> int:
     """Join the shards of an experiment to one run, as if it had been run in one folder.
 
@@ -160,6 +163,8 @@ def merge(
         Folders of the shards in any order: of run, compare, evidence or reproduce with --shard.
     out:
         Folder of the joined run.
+    accept_changes:
+        Join shards that were played by different code; the joined run says so.
     json:
         Print one JSON object, and nothing else.
     """
@@ -167,4 +172,4 @@ def merge(
 
     if out is None:
         raise UserError("where to? add --out DIR, the folder of the joined run")
-    return executions.join_shards(shards, out, as_json=json)
+    return executions.join_shards(shards, out, accept_changes=accept_changes, as_json=json)

@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from teamworld.errors import UserError
 from teamworld.experiment import grid
@@ -43,13 +43,14 @@ class MergedRun(NamedTuple):
     """Whose the missing ones are, in words; empty where that is not known."""
 
 
-def merge(folders: Sequence[Path], out: Path) -> list[MergedRun]:
+def merge(folders: Sequence[Path], out: Path, *, accept_changes: bool = False) -> list[MergedRun]:
     """Join the runs of several folders, and return each run as it then is.
 
     Args:
         folders: Of shards, each a run, a grid, a comparison, a page of evidence or a reproduction, in any order. Runs
             of the same path within them are parts of one. What stands in ``out`` from an earlier call stays.
         out: Where the joined runs are written; made if it is not there.
+        accept_changes: Join what was played by different code; the joined run names all of it.
 
     Raises:
         UserError: The folders are not of one experiment, one is being written, or an episode was played twice and
@@ -75,7 +76,11 @@ def merge(folders: Sequence[Path], out: Path) -> list[MergedRun]:
         grid.claim(out, plan, kind)
     paths = sorted({path for runs in places.values() for path in runs})
     return [
-        _merge_run([RunFolder(folder / path) for folder in sources if path in places[folder]], RunFolder(out / path))
+        _merge_run(
+            [RunFolder(folder / path) for folder in sources if path in places[folder]],
+            RunFolder(out / path),
+            accepted=accept_changes,
+        )
         for path in paths
     ]
 
@@ -91,18 +96,18 @@ def _list_runs(folder: Path) -> set[Path]:
     return {Path()} if Path() in runs else runs
 
 
-def _merge_run(parts: Sequence[RunFolder], target: RunFolder) -> MergedRun:
+def _merge_run(parts: Sequence[RunFolder], target: RunFolder, *, accepted: bool) -> MergedRun:
     """Join the parts of one run."""
     parts = sorted(parts, key=lambda part: (_order(part), part.path.as_posix()))
     experiment = parts[0].experiment()
     for part in parts:
         if part.held():
             raise UserError(f"a process is running in {part.path}: wait for it")
-        _check_same(parts[0], part)
+        _check_same(parts[0], part, accepted=accepted)
     target.check(experiment)
     with target.locked():
         if target.is_begun:
-            _check_same(parts[0], target)
+            _check_same(parts[0], target, accepted=accepted)
             if (held := target.shard()) is not None:
                 raise UserError(f"{target.path} holds shard {held.shard}: use another --out")
         elif parts[0].before_file.exists():
@@ -118,8 +123,17 @@ def _order(part: RunFolder) -> tuple[int, int]:
     return (0, 0) if held is None else (held.total, held.number)
 
 
-def _check_same(first: RunFolder, other: RunFolder) -> None:
-    """Refuse folders of different experiments, prompts or code, or that began with different world models."""
+def _check_same(first: RunFolder, other: RunFolder, *, accepted: bool) -> None:
+    """Refuse folders of different experiments or prompts, that began with different world models, or of other code.
+
+    Args:
+        first: A folder.
+        other: Another.
+        accepted: Whether the user said that the code may differ.
+
+    Raises:
+        UserError: They do not belong together.
+    """
     ours, theirs = first.experiment().model_dump(mode="json"), other.experiment().model_dump(mode="json")
     for name in {**ours, **theirs}:
         if ours.get(name) != theirs.get(name):
@@ -127,9 +141,16 @@ def _check_same(first: RunFolder, other: RunFolder) -> None:
                 f"{other.path} is of another experiment than {first.path}: its {name} {_show(theirs.get(name))}, not "
                 f"{_show(ours.get(name))}"
             )
-    if first.prompts() != other.prompts() or _played_by(first) != _played_by(other):
+    before, after = first.prompts(), other.prompts()
+    if changed := [name for name in {**before, **after} if before.get(name) != after.get(name)]:
         raise UserError(
-            f"{other.path} was played by other code than {first.path}: play all shards with one version of everything"
+            f"{other.path} was played with another {_list(changed, ', ')} than {first.path}: play all shards with one "
+            "version of the prompts"
+        )
+    if not accepted and (changed := _changed_code(first, other)):
+        raise UserError(
+            f"{other.path} was played by other code than {first.path}: its {_list(changed, ', ')} differs; play all "
+            "shards with one version of everything, or add --accept-changes to join them all the same"
         )
     if _began_with(first) != _began_with(other):
         raise UserError(f"{other.path} began with other world models than {first.path}")
@@ -140,8 +161,15 @@ def _show(value: object) -> str:
     return text if len(text) < _LONGEST else f"{text[:_LONGEST]}..."
 
 
-def _played_by(folder: RunFolder) -> list[dict[str, Any]]:
-    return [{name: value for name, value in code.items() if name != "from"} for code in folder.codes()]
+def _changed_code(first: RunFolder, other: RunFolder) -> list[str]:
+    """Return the names of the parts of the code that two runs were not both played by."""
+
+    def versions(folder: RunFolder) -> dict[str, set[object]]:
+        codes = folder.codes()
+        return {name: {code.get(name) for code in codes} for name in {key for code in codes for key in code} - {"from"}}
+
+    ours, theirs = versions(first), versions(other)
+    return sorted(name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name))
 
 
 def _began_with(folder: RunFolder) -> Mapping[str, object]:

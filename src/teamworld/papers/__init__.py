@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from teamworld.errors import UserError
-from teamworld.experiment.run_options import parse_shard
+from teamworld.experiment.run_options import LOCAL, RunOptions, parse_shard
 
 if TYPE_CHECKING:
     from teamworld.papers.reproduction import Reproduction
@@ -53,6 +53,7 @@ class PaperOptions:
         shard: Run one part of the episodes and make no page, as I/N: 3/16 is the third of 16. Each has a folder of
             its own; teamworld merge joins them, and the same command without it makes the page. Not for cube, which
             measures times.
+        engine: What plays the episodes: local, ray or ray:ADDRESS, see: teamworld run --help. Not for cube.
         quick: Run a small version in a short time: fewer seeds, episodes, sizes and levels.
     """
 
@@ -68,6 +69,7 @@ class PaperOptions:
     episodes: str | None = None
     cap: int | None = None
     shard: str | None = None
+    engine: str | None = None
     quick: bool = False
 
 
@@ -114,7 +116,7 @@ def prepare(paper: PaperName, options: PaperOptions, out: Path | None, terminal:
     words = ["teamworld reproduce", paper]
     for field in fields(options):
         name, value = f"--{field.name.replace('_', '-')}", getattr(options, field.name)
-        if value is None or value is False:
+        if value is None or value is False or field.name == "engine":  # which changes nothing of what comes out
             continue
         owners = _OWNERS.get(field.name, (paper,))
         if paper not in owners:
@@ -126,11 +128,12 @@ def prepare(paper: PaperName, options: PaperOptions, out: Path | None, terminal:
         words += [name] if value is True else [name, "PATH" if isinstance(value, Path) else str(value)]
     split = "" if options.episodes in (None, "official") else f"-{str(options.episodes).partition(':')[0]}"
     shard = None if options.shard is None else parse_shard(options.shard)
+    running = RunOptions(engine=options.engine or LOCAL, shard=options.shard)
     part = f"-{shard.number}of{shard.total}" if shard else ""
     folder = Path("runs") / f"reproduce-{paper}{split}{'-quick' * options.quick}{part}" if out is None else out
     from teamworld.papers.reproduction import PaperPlan, reproduce, run_shard
 
     plan: PaperPlan = import_module(f"teamworld.papers.{paper}").plan(options, terminal)
     if shard is not None:
-        return Job(partial(run_shard, plan, folder, shard), -(-plan.size // shard.total), folder)
-    return Job(partial(reproduce, plan, folder, " ".join(words)), plan.size, folder)
+        return Job(partial(run_shard, plan, folder, running), -(-plan.size // shard.total), folder)
+    return Job(partial(reproduce, plan, folder, " ".join(words), running=running), plan.size, folder)

@@ -16,7 +16,7 @@ import numpy as np
 import yaml
 
 from teamworld.errors import UserError
-from teamworld.experiment.run_options import RunOptions, Shard
+from teamworld.experiment.run_options import LOCAL, RunOptions
 from teamworld.experiment.runner import run as run_experiment
 from teamworld.experiment.spec import ExperimentSpec
 from teamworld.experiment.store.results import EpisodeRow
@@ -83,14 +83,22 @@ class PaperPlan(ABC):
         Raises:
             UserError: Not all of them can be run apart from one another.
         """
-        raise UserError(f"reproduce {self.paper} measures times, which belong to one machine: leave out --shard")
+        raise UserError(
+            f"reproduce {self.paper} measures times, which belong to one machine: leave out --shard and --engine"
+        )
 
     @abstractmethod
     def run(self, out: Path, progress: Progress) -> Reproduction:
         """Run what is missing in the run folder of ``out``, judge it, and draw the figures."""
 
 
-def reproduce(plan: PaperPlan, out: Path, command: str, progress: Progress = lambda text: None) -> Reproduction:
+def reproduce(
+    plan: PaperPlan,
+    out: Path,
+    command: str,
+    progress: Progress = lambda text: None,
+    running: RunOptions | None = None,
+) -> Reproduction:
     """Run a plan, going on with what stands in the folder; write figures and page.
 
     Args:
@@ -98,6 +106,7 @@ def reproduce(plan: PaperPlan, out: Path, command: str, progress: Progress = lam
         out: Folder of the page.
         command: The command as typed, for the page.
         progress: Called after every episode and measurement.
+        running: How its runs are carried out, where that is not on this machine.
 
     Raises:
         UserError: An extra is missing, or the folder holds something else.
@@ -107,32 +116,38 @@ def reproduce(plan: PaperPlan, out: Path, command: str, progress: Progress = lam
     """
     need(**plan.extras)
     check_folder(out, plan.run_folder, plan.paper)
+    if running is not None and running.engine != LOCAL:
+        _play(plan, out, running, progress)
+        progress = lambda text: None  # noqa: E731  (what is finished was told)
     made = plan.run(out, progress)
     page = out / PAGE
     page.write_text(_render(plan.paper, command=command, plan=plan, **made.page), "utf-8")
     return made._replace(numbers={"paper": plan.paper, **plain_data(made.numbers), "page": str(page)})
 
 
-def run_shard(plan: PaperPlan, out: Path, shard: Shard, progress: Progress = lambda text: None) -> None:
+def run_shard(plan: PaperPlan, out: Path, running: RunOptions, progress: Progress = lambda text: None) -> None:
     """Run what is missing of one shard of a plan's runs, and make no page.
 
     Args:
         plan: What to run.
         out: Folder of the shard.
-        shard: Which part.
+        running: Which part, and how it is carried out.
         progress: Called after every episode.
 
     Raises:
         UserError: The folder holds something else, or the plan cannot be run in parts.
     """
-    runs = list(plan.runs(out))
     check_folder(out, plan.run_folder, plan.paper)
-    for folder, experiment in runs:
+    _play(plan, out, running, progress)
+
+
+def _play(plan: PaperPlan, out: Path, running: RunOptions, progress: Progress) -> None:
+    for folder, experiment in list(plan.runs(out)):
 
         def tell(row: EpisodeRow, level: str = experiment.level) -> None:
             progress(f"{level}, {row.method}, seed {row.seed}")
 
-        run_experiment(experiment, folder, tell, RunOptions(shard=str(shard)))
+        run_experiment(experiment, folder, tell, running)
 
 
 def check_folder(out: Path, runs: str, paper: PaperName) -> None:

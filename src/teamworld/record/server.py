@@ -147,17 +147,12 @@ class Server:
         Raises:
             UserError: The server refuses it, or does not answer for longer than ``patience``.
         """
-        waiting = self._tenacity.Retrying(
-            retry=self._tenacity.retry_if_exception_type(self._psycopg.OperationalError),
-            wait=self._tenacity.wait_random_exponential(multiplier=_FIRST_WAIT, max=_LONGEST_WAIT),
-            stop=self._tenacity.stop_after_delay(self._patience) | self._tenacity.stop_when_event_set(self._closed),
-            sleep=self._tenacity.sleep_using_event(self._closed),
-            before_sleep=self._say_waiting,
-            reraise=True,
-        )
         with self._lock:
             try:
-                return waiting(self._try, statement, values)
+                try:
+                    return self._try(statement, values)
+                except self._psycopg.OperationalError:  # waiting takes half as long as a statement to set up
+                    return self._wait_for(statement, values)
             except self._psycopg.OperationalError as error:
                 raise UserError(
                     f"{self.address} did not answer for {self._patience:.0f} s ({_in_a_line(error)}): start it, then "
@@ -194,6 +189,19 @@ class Server:
     def explain_damage(self, error: msgspec.MsgspecError) -> UserError:
         """Return the error for a row that does not say what it should."""
         return UserError(f"the {self._what} on {self.address} is damaged ({error}): put back a copy of the database")
+
+    def _wait_for(self, statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+        """Send a statement again until it is answered, or ``patience`` or the server's use ends."""
+        waiting = self._tenacity.Retrying(
+            retry=self._tenacity.retry_if_exception_type(self._psycopg.OperationalError),
+            wait=self._tenacity.wait_random_exponential(multiplier=_FIRST_WAIT, max=_LONGEST_WAIT),
+            stop=self._tenacity.stop_after_delay(self._patience) | self._tenacity.stop_when_event_set(self._closed),
+            sleep=self._tenacity.sleep_using_event(self._closed),
+            before_sleep=self._say_waiting,
+            reraise=True,
+        )
+        rows: list[tuple[Any, ...]] = waiting(self._try, statement, values)
+        return rows
 
     def _try(self, statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         if self._connection is None:

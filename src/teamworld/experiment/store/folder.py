@@ -408,9 +408,19 @@ class RunFolder:
             write_yaml(self.experiment_file, data)
 
     def claim_joined(self, parts: Sequence[RunFolder]) -> None:
-        """Make the folder that of the whole run whose parts stand in other folders; as ``claim``."""
+        """Make the folder that of the whole run whose parts stand in other folders; as ``claim``.
+
+        Code that did not play the first of them follows, with how many episodes the parts before have.
+        """
         held = self._data() if self.is_begun else None
-        data = held or {name: value for name, value in parts[0]._data().items() if name != "shard"}
+        data = dict(held or {name: value for name, value in parts[0]._data().items() if name != "shard"})
+        codes, begun = list(data.get("code") or ()), 0
+        for part in parts:
+            new = [code for code in part.codes() if not any(_is_same(code, known) for known in codes)]
+            codes += [{**code, "from": begun} for code in new]
+            begun += part.count_finished(part.experiment())
+        if codes:
+            data["code"] = codes
         if tables := list(
             dict.fromkeys(table for folder in (self, *parts) if folder.is_begun for table in folder.price_tables())
         ):
@@ -471,6 +481,11 @@ else:
 def _ours_early(name: str) -> bool:
     """Whether a kill can leave a file of this name behind before the experiment file stands."""
     return name in _OURS_EARLY or name.lstrip(".").startswith(_BEFORE)
+
+
+def _is_same(code: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Return whether two entries name the same code, whenever it took over."""
+    return {**code, "from": 0} == {**other, "from": 0}
 
 
 def _changed(held: Mapping[str, Any], code: Mapping[str, str]) -> list[str]:

@@ -13,11 +13,13 @@ from typing import Any
 
 import pytest
 
+from teamworld.cli import run as command
 from teamworld.errors import UserError
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
 from teamworld.experiment.spec import ExperimentSpec, build
 from teamworld.experiment.store.results import EpisodeRow
+from teamworld.papers import PaperOptions, prepare
 from tests.experiment.test_shards import WHOLE, state
 from tests.reasoning.llm.server import Peer
 
@@ -161,3 +163,35 @@ def test_killed_workers_pay_no_call_twice(
     assert killed
     assert server.stats()["completions"] == 2 * paid
     assert state(tmp_path / "ray")["logs"] == state(tmp_path / "one")["logs"]
+
+
+@pytest.mark.heavy
+def test_the_worth_of_messages_on_ray_is_that_of_this_process(
+    cluster: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "run"
+    shown: list[str] = []
+    fields: dict[str, Any] = {"world": "cube", "level": "n2", "methods": ["drwell"], "max_steps": 8, "episodes": 2}
+    run(build(fields), out)
+    for engine in ("local", "ray"):
+        assert command(["worth", str(out), "--episode", "2", "--processes", "1", "--engine", engine, "--json"]) == 0
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1]
+    assert command(["worth", str(out), "--engine", "dask"]) == 2
+
+
+@pytest.mark.heavy
+def test_a_reproduction_on_ray_has_the_numbers_of_this_machine(cluster: ModuleType, tmp_path: Path) -> None:
+    numbers = []
+    for engine in (None, "ray"):
+        options = PaperOptions(episodes="dev:2", method=["greedy"], engine=engine)
+        made = prepare("cwah", options, tmp_path / str(engine)).run(lambda text: None)
+        assert made is not None
+        numbers.append({name: value for name, value in made.numbers.items() if name != "page"})
+        assert "--engine" not in (tmp_path / str(engine) / "report.md").read_text()
+    assert numbers[0] == numbers[1]
+
+
+def test_times_of_one_machine_are_not_measured_on_a_cluster(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="measures times, which belong to one machine: leave out --shard and --engine"):
+        prepare("cube", PaperOptions(quick=True, engine="ray"), tmp_path / "cube").run(lambda text: None)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from teamworld.cli.monitor import dump, monitored, print_table, progress_bar
 from teamworld.errors import printable
-from teamworld.experiment import process_pool
 from teamworld.experiment.fork import ForkedEpisode, Origin, fork, fork_folder, make_experiment
 from teamworld.experiment.fork_spec import ForkChange
 from teamworld.experiment.reasoner_factory import RunMonitor
@@ -60,9 +59,8 @@ def measure_worth(
             origin,
             continuations=continuations or (3 if taken else 20),
             orders=orders,
-            processes=options.processes or process_pool.processors(),
-            progress=progress,
             running=options,
+            progress=progress,
             watch=RunMonitor(notice=notice),
         )
     try:

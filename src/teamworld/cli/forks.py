@@ -5,6 +5,7 @@ What they do is imported when they are used: help is shown without it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from cyclopts import Parameter
 
 from teamworld.cli.options import DEFAULT_RUN, Flag, Int, RunArguments
 from teamworld.errors import UserError
+from teamworld.experiment.run_options import LOCAL
 
 #: Continuations, orders and processes at most.
 _MOST = 10_000
@@ -135,8 +137,11 @@ def worth(
             raise UserError(f"--{name} is a number from {least} to {_MOST:,}, got {value}")
     from teamworld.cli import fork_output
     from teamworld.experiment.fork import find_episode
+    from teamworld.experiment.process_pool import processors
     from teamworld.experiment.store.folder import RunFolder
 
     origin = find_episode(RunFolder(run), episode if episode is not None else 1, method, seed)
+    if options.engine == LOCAL and options.processes is None:
+        options = replace(options, processes=processors())
     fork_output.measure_worth(origin, options, continuations=continuations, orders=orders or 20, as_json=json)
     return 0

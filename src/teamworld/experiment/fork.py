@@ -30,6 +30,7 @@ from teamworld.experiment.store.results import EpisodeRow
 from teamworld.experiment.store.selection import select_episode
 from teamworld.experiment.warm_start import RunMemories, gather
 from teamworld.language import ParseError, parse_fact, parse_plan
+from teamworld.memory.contract import MemoryDelta
 from teamworld.memory.store import MemoryStore
 from teamworld.methods import registry as methods
 from teamworld.reasoning.human import HUMAN
@@ -310,18 +311,24 @@ def fork(
     return ForkedEpisode(experiment, origin.row, row, differs)
 
 
+def known_before(origin: Origin) -> Sequence[MemoryDelta]:
+    """Return what the method of an episode knew when it began; raises ``UserError``."""
+    return gather(make_experiment(origin, ()))[origin.cell.name]
+
+
 class ForkPlayer:
     """Plays many forks of one episode; each has a log, and none a folder of its own.
 
     Args:
         origin: The episode. Its reasoners ask nobody: rules, or a reasoner of another package.
         scratch: A folder for logs and for what the method knew when the episode began.
+        known: What it knew, see ``known_before``; left out, it is read from the run.
 
     Raises:
         UserError: It was answered by language models or people, whom only a run of its own can ask.
     """
 
-    def __init__(self, origin: Origin, scratch: Path) -> None:
+    def __init__(self, origin: Origin, scratch: Path, known: Sequence[MemoryDelta] | None = None) -> None:
         if any(map(asks_someone, origin.experiment.reasoners)):
             raise UserError(
                 f"{origin.folder.path} was answered by {origin.experiment.reasoner}: forks of it ask again, one run "
@@ -330,7 +337,7 @@ class ForkPlayer:
         self._origin, self._scratch = origin, scratch
         self._code, self._registered = origin.start.code or {}, origin.start.registered or ""
         with MemoryStore(scratch / "memory.sqlite") as memory:
-            for delta in gather(make_experiment(origin, ()))[origin.cell.name]:
+            for delta in known_before(origin) if known is None else known:
                 memory.commit(origin.cell.name, delta)
 
     def play(self, changes: Sequence[ForkChange], *, heard: bool = True) -> PlayedEpisode:

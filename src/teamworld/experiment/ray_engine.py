@@ -15,11 +15,11 @@ import shutil
 import tempfile
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, contextmanager
 from functools import partial
 from math import fsum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from teamworld.errors import UserError
 from teamworld.experiment import runner, shared_memory, warm_start
@@ -29,6 +29,7 @@ from teamworld.experiment.reasoner_factory import ReasonerFactory, remote
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.shards import EpisodePart
 from teamworld.experiment.spec import ExperimentSpec, RunCell
+from teamworld.experiment.spec_resolution import has_local_plugins
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.results import EpisodeRow, Results
 from teamworld.memory.contract import MemoryDelta
@@ -44,6 +45,8 @@ _TASK_SECONDS = 2.0
 _GUESSED_SECONDS = 0.5
 #: Tasks under way for each processor: the next one waits where one ends.
 _AHEAD = 2
+Task = TypeVar("Task")
+Result = TypeVar("Result")
 #: A file system in memory, and bytes that must be free there.
 _MEMORY, _ROOM = "/dev/shm", 1 << 30
 #: Calls that wait for their answers at most.
@@ -195,9 +198,7 @@ def play_batch(job: Job, batch: Batch) -> Delivery:
         UserError: The worker has other code than who started the run, or an episode cannot be played.
     """
     experiment = job.experiment
-    experiment.load_plugins()
-    if changed := [name for name, digest in code_of(experiment).items() if job.code.get(name) != digest]:
-        raise UserError(f"a Ray worker has another {', '.join(changed)} than this process: install the same versions")
+    _check_code(experiment, job.code)
     reasoners = remote(experiment, job.forms, partial(RelayedClient, job.relay), job.together)
     errors = _CollectedErrors()
     with tempfile.TemporaryDirectory(prefix="teamworld-", dir=_find_memory()) as scratch:
@@ -216,6 +217,13 @@ def play_batch(job: Job, batch: Batch) -> Delivery:
             part[unit.cell] += unit.episodes
         rows = runner.run_part(experiment, folder, job.registered, part, reasoners, errors)
         return Delivery(list(_collect(folder, batch, rows)), errors.lost)
+
+
+def _check_code(experiment: ExperimentSpec, code: Mapping[str, str]) -> None:
+    """Import what an experiment names, and see that a worker has the code of who started the run."""
+    experiment.load_plugins()
+    if changed := [name for name, digest in code_of(experiment).items() if code.get(name) != digest]:
+        raise UserError(f"a Ray worker has another {', '.join(changed)} than this process: install the same versions")
 
 
 def _find_memory() -> str | None:
@@ -353,16 +361,54 @@ def run(
             for lost in delivery.lost:
                 errors.add(*lost)
 
-        try:
+        with _explained(ray):
             runner.completed(_play_all(ray, experiment, folder, opened, queue, keep))
-        except ray.exceptions.RayTaskError as error:
-            if isinstance(error.cause, UserError):
-                raise UserError(str(error.cause)) from None
-            raise
-        except ray.exceptions.RayError as error:
-            reason = " ".join(str(error).split())[:200]
-            raise UserError(f"Ray gave up on a task: {reason}; the same command goes on where it stopped") from None
         return [row for cell in part for row in results.rows(cell)]
+
+
+def in_order(
+    work: Callable[[Task], Result], tasks: Sequence[Task], experiment: ExperimentSpec, running: RunOptions
+) -> Iterator[Result]:
+    """Yield what each task gives, in the order of the tasks: ``process_pool.in_order`` on a cluster.
+
+    Args:
+        work: A function that workers can import.
+        tasks: What it is called with.
+        experiment: What it is about; workers with other code are refused.
+        running: Where the cluster is.
+
+    Raises:
+        UserError: There is no cluster, or a worker has other code.
+    """
+    if has_local_plugins(experiment):
+        raise UserError("workers of a Ray cluster need worlds, methods and reasoners that are in modules")
+    ray = _connect(running.ray_address, running.processes)
+    shared = ray.put((work, experiment, code_of(experiment)))
+    play = ray.remote(max_retries=_RETRIES)(_do_task)
+    with _explained(ray):
+        for reference in [play.remote(shared, task) for task in tasks]:
+            yield ray.get(reference)
+
+
+def _do_task(shared: tuple[Callable[[Task], Result], ExperimentSpec, Mapping[str, str]], task: Task) -> Result:
+    """Carry out one task; runs in a worker."""
+    work, experiment, code = shared
+    _check_code(experiment, code)
+    return work(task)
+
+
+@contextmanager
+def _explained(ray: Any) -> Iterator[None]:  # noqa: ANN401  (a module)
+    """Turn what Ray gives up on into one line for the user."""
+    try:
+        yield
+    except ray.exceptions.RayTaskError as error:
+        if isinstance(error.cause, UserError):
+            raise UserError(str(error.cause)) from None
+        raise
+    except ray.exceptions.RayError as error:
+        reason = " ".join(str(error).split())[:200]
+        raise UserError(f"Ray gave up on a task: {reason}; the same command goes on where it stopped") from None
 
 
 def _queue(

@@ -20,13 +20,14 @@ import msgspec
 
 from teamworld.errors import UserError
 from teamworld.experiment import process_pool, runner
-from teamworld.experiment.fork import ForkPlayer, Origin, find_episode, make_experiment
+from teamworld.experiment.fork import ForkPlayer, Origin, known_before, make_experiment
 from teamworld.experiment.fork_spec import ForkChange
 from teamworld.experiment.reasoner_factory import RunMonitor
-from teamworld.experiment.run_options import RunOptions
+from teamworld.experiment.run_options import LOCAL, RunOptions
 from teamworld.experiment.shared_budget import SharedBudget
 from teamworld.experiment.spec import RunCell
 from teamworld.experiment.store.folder import RunFolder
+from teamworld.memory.contract import MemoryDelta
 from teamworld.methods import registry as methods
 from teamworld.metrics.summary import Summary, summarise
 from teamworld.reasoning.human import HUMAN
@@ -44,6 +45,7 @@ ALL_MESSAGES: Final = "all messages"
 #: Agents up to which all orders count.
 EXACT: Final = 6
 
+_FORKS_A_TASK = 4  # of a cluster: a task begins with a scratch folder
 #: Characters of a message in a table.
 _SHOWN = 40
 
@@ -130,29 +132,36 @@ class _Wanted(NamedTuple):
         return hashlib.blake2b(text, digest_size=8).hexdigest()
 
 
-class _Place(NamedTuple):
-    """Where an episode is, for processes of their own."""
+class _Beginning(NamedTuple):
+    """An episode and what its method knew before, for processes that need not see the run's folder."""
 
-    folder: Path
-    episode: int
-    method: str
-    seed: int
+    origin: Origin
+    known: Sequence[MemoryDelta]
 
 
-def _play(place: _Place, wanted: Sequence[_Wanted]) -> list[Summary]:
+def _play(beginning: _Beginning, wanted: Sequence[_Wanted]) -> list[Summary]:
     """Play some forks of an episode."""
-    origin = find_episode(RunFolder(place.folder), place.episode, place.method, place.seed)
+    beginning.origin.experiment.load_plugins()
     with tempfile.TemporaryDirectory(prefix="teamworld-") as scratch:
-        player = ForkPlayer(origin, Path(scratch))
+        player = ForkPlayer(beginning.origin, Path(scratch), beginning.known)
         return [summarise(player.play(each.changes, heard=each.heard).events) for each in wanted]
 
 
-def _play_all(origin: Origin, wanted: Sequence[_Wanted], processes: int) -> Iterator[Summary]:
+def _play_all(origin: Origin, wanted: Sequence[_Wanted], running: RunOptions) -> Iterator[Summary]:
     """Yield what came of each fork, in order."""
-    place = _Place(origin.folder.path, origin.row.episode, origin.cell.method, origin.cell.seed)
-    size = max(1, -(-len(wanted) // (4 * processes)))
+    processes = running.processes or 1
+    size = max(1, -(-len(wanted) // (4 * processes))) if running.engine == LOCAL else _FORKS_A_TASK
     parts = [wanted[at : at + size] for at in range(0, len(wanted), size)]
-    for summaries in process_pool.in_order(partial(_play, place), parts, processes):
+    if not parts:
+        return
+    play = partial(_play, _Beginning(origin, known_before(origin)))
+    if running.engine == LOCAL:
+        played: Iterator[list[Summary]] = process_pool.in_order(play, parts, processes)
+    else:
+        from teamworld.experiment import ray_engine  # only here: it takes its time
+
+        played = ray_engine.in_order(play, parts, origin.experiment, running)
+    for summaries in played:
         yield from summaries
 
 
@@ -177,9 +186,8 @@ def measure(
     *,
     continuations: int = 1,
     orders: int = 20,
-    processes: int = 1,
-    progress: Callable[[int, int], None] = lambda done, total: None,
     running: RunOptions | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
     watch: RunMonitor | None = None,
 ) -> EpisodeWorth:
     """Return what the messages and the agents of an episode were worth.
@@ -188,10 +196,10 @@ def measure(
         origin: The episode.
         continuations: How often it goes on with other random numbers of the reasoner, where that draws any.
         orders: Of agents, drawn where there are more than ``EXACT``.
-        processes: At a time.
+        running: What plays the forks (processes at a time, engine; one process if it is left out), how language models
+            are asked, and the budget of all forks together.
         progress: Called with the forks played, and those in all; first with none.
-        running: How language models are asked, and the budget of all forks together.
-        watch: Told of their calls.
+        watch: Told of the calls of language models.
 
     Raises:
         UserError: People answered, whom forks would ask again; or a model cannot be asked, or the budget is spent: the
@@ -220,7 +228,7 @@ def measure(
     played = (
         _ask_all(origin, missing, running or RunOptions(), watch or RunMonitor())
         if any(map(asks_someone, origin.experiment.reasoners))
-        else _play_all(origin, missing, processes)
+        else _play_all(origin, missing, running or RunOptions(processes=1))
     )
     for done, (each, summary) in enumerate(zip(missing, played, strict=True), start=1):
         known[each] = summary

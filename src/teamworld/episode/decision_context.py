@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 from teamworld.episode.event_recorder import EventRecorder
 from teamworld.episode.message_delivery import Channel, Meeting
@@ -79,6 +79,11 @@ class DecisionPoint:
     def team(self) -> Sequence[AgentId]:
         """Every living agent: the loop has one method, which has charge of all."""
         return tuple(self.views)
+
+    async def apart(self, parts: Mapping[AgentId, Coroutine[Any, Any, Branch]]) -> dict[AgentId, Branch]:
+        """Run parts of the team at the same time, each with turns of its own."""
+        with self._channel.lanes(parts) as lanes:
+            return await self._recorder.together(lanes, apart=True)
 
     def inbox(self, agent: AgentId) -> Sequence[Message]:
         """What reached the agent since its last decision, in the protocol's order."""

@@ -14,6 +14,8 @@ Branch = TypeVar("Branch")
 #: What only the log level ``beliefs`` records.
 _BELIEFS = (Truth, Observe, Believe, Predict)
 _branch: ContextVar[list[Event] | None] = ContextVar("teamworld_branch", default=None)
+#: Whether the branch is a part of the team that has turns of its own.
+_apart: ContextVar[bool] = ContextVar("teamworld_apart", default=False)
 
 
 class EventRecorder:
@@ -51,18 +53,27 @@ class EventRecorder:
         Raises:
             RuntimeError: Called from a branch of ``together``.
         """
-        if _branch.get() is not None:
+        if _branch.get() is not None and not _apart.get():
             raise RuntimeError(f"{what} has its turn: not inside DecisionContext.together")
 
     def flush(self) -> None:
         """Make everything so far readable from outside."""
         self._log.flush()
 
-    async def together(self, branches: Mapping[AgentId, Coroutine[Any, Any, Branch]]) -> dict[AgentId, Branch]:
-        """Run branches at the same time; their records follow one another in the given order."""
+    async def together(
+        self, branches: Mapping[AgentId, Coroutine[Any, Any, Branch]], *, apart: bool = False
+    ) -> dict[AgentId, Branch]:
+        """Run branches at the same time; their records follow one another in the given order.
+
+        Args:
+            branches: By agent, or by the first agent of a part of the team.
+            apart: Whether each branch is a part of the team that has turns of its own: who speaks in one is heard by
+                nobody in another.
+        """
 
         async def run(branch: Coroutine[Any, Any, Branch], waiting: list[Event]) -> Branch:
             _branch.set(waiting)  # each task has its own copy of the context
+            _apart.set(apart)
             return await branch
 
         records: dict[AgentId, list[Event]] = {agent: [] for agent in branches}

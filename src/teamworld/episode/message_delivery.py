@@ -9,8 +9,10 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Sequence
-from typing import Any, Literal, TypeAlias
+from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -28,6 +30,20 @@ from teamworld.seeding import Streams
 
 #: Takes a message that is about to be sent and returns what is sent instead; None for nothing.
 MessageEdit: TypeAlias = Callable[[Message], Message | None]
+
+Branch = TypeVar("Branch")
+
+
+@dataclasses.dataclass
+class _Lane:
+    """The numbers that a part of the team gives out: every so many-th, so that no number depends on who is first."""
+
+    every: int
+    message: int
+    meeting: int
+
+
+_lane: ContextVar[_Lane | None] = ContextVar("teamworld_lane", default=None)
 
 
 class MessageRule(BaseModel):
@@ -131,6 +147,24 @@ class Channel:
         self._meetings = 0
         self._inbox: defaultdict[AgentId, list[Message]] = defaultdict(list)
 
+    @contextmanager
+    def lanes(
+        self, parts: Mapping[AgentId, Coroutine[Any, Any, Branch]]
+    ) -> Iterator[Mapping[AgentId, Coroutine[Any, Any, Branch]]]:
+        """Let parts of the team number what they say each in its own lane, whoever speaks first.
+
+        Afterwards numbers go on behind the highest that was given out.
+        """
+        lanes = [_Lane(len(parts), self._numbered + at, self._meetings + at) for at in range(len(parts))]
+
+        async def run(lane: _Lane, part: Coroutine[Any, Any, Branch]) -> Branch:
+            _lane.set(lane)  # each task has its own copy of the context
+            return await part
+
+        yield {agent: run(lane, part) for lane, (agent, part) in zip(lanes, parts.items(), strict=True)}
+        self._numbered = max([self._numbered, *(lane.message - lane.every + 1 for lane in lanes)])
+        self._meetings = max([self._meetings, *(lane.meeting - lane.every + 1 for lane in lanes)])
+
     def may_speak(self, agent: AgentId) -> bool:
         """Return whether an agent has a message left."""
         return self.rule.most is None or self._sent_by[agent] < self.rule.most
@@ -163,8 +197,11 @@ class Channel:
 
     def open_meeting(self, members: Sequence[AgentId], t: int) -> Meeting:
         """Open a meeting."""
-        self._meetings += 1
-        return Meeting(self, tuple(members), t, self._meetings - 1)
+        if (lane := _lane.get()) is not None:
+            number, lane.meeting = lane.meeting, lane.meeting + lane.every
+        else:
+            number, self._meetings = self._meetings, self._meetings + 1
+        return Meeting(self, tuple(members), t, number)
 
     def say(self, message: Message, members: Sequence[AgentId], t: int, meeting: int) -> tuple[Message, set[AgentId]]:
         """Speak in a meeting; return the message as sent and who heard it, the speaker included.
@@ -183,9 +220,11 @@ class Channel:
         """Return a message with its number as it is to be sent, None where it is not sent."""
         if not self.may_speak(message.sender):
             return None
-        numbered = dataclasses.replace(message, id=self._numbered, t=t)
-        self._numbered += 1
-        return self._edit(numbered)
+        if (lane := _lane.get()) is not None:
+            number, lane.message = lane.message, lane.message + lane.every
+        else:
+            number, self._numbered = self._numbered, self._numbered + 1
+        return self._edit(dataclasses.replace(message, id=number, t=t))
 
     def _in_reach(self, sender: AgentId) -> Collection[AgentId]:
         return self._in_range(sender, math.inf if self.rule.reach is None else self.rule.reach)

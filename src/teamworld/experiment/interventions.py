@@ -20,6 +20,7 @@ from teamworld.experiment.fork_spec import Fork, ForkChange, Heir, MessageChange
 from teamworld.language import ActionSchema, AgentId, ParseError, Plan, parse_fact, parse_plan
 from teamworld.methods import registry as methods
 from teamworld.methods.common.mixed_team import SharedTeam, TeamShare
+from teamworld.methods.common.neighbourhoods import in_neighbourhoods
 from teamworld.methods.common.plan_answers import read_actions
 from teamworld.methods.contract import (
     Briefing,
@@ -212,7 +213,8 @@ class ForkedMethod(Method):
     ) -> None:
         self.name = inner.name  # type: ignore[misc]  # the log names the method that plays
         self.requires = inner.requires  # type: ignore[misc]  # it gets the entities that the method needs
-        self._inner, self._others = inner, others
+        self._inner = in_neighbourhoods(inner)
+        self._others = {label: in_neighbourhoods(method) for label, method in others.items()}
         self._interventions, self._reasoner, self._world = interventions, reasoner, world
         self._watched = 0
         self._players: dict[AgentId, Method] = {}

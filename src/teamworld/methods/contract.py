@@ -179,6 +179,12 @@ class DecisionContext(Protocol):
     async def together(self, branches: Mapping[AgentId, Coroutine[Any, Any, Branch]]) -> dict[AgentId, Branch]:
         """Run what does not depend on one another at the same time; records keep the agents' order."""
 
+    async def apart(self, parts: Mapping[AgentId, Coroutine[Any, Any, Branch]]) -> dict[AgentId, Branch]:
+        """Run parts of the team, by their first agents, at the same time.
+
+        Each has turns of its own: it may post and meet among its own agents, and nobody of another part hears it.
+        """
+
     def note(self, event: Commit | Release | QuestionSkipped | Believe | Predict) -> None:
         """Put on record a commitment, its release, or a question that is not asked and why.
 

@@ -18,7 +18,7 @@ class Route(NamedTuple):
     """The questions that one reasoner answers."""
 
     respondent: str
-    """An agent, or ``*``."""
+    """An agent, a respondent without a body (such as ``planner``: those of all neighbourhoods), or ``*``."""
     kinds: str
     """Kinds of questions, with wildcards."""
     name: str
@@ -31,7 +31,7 @@ class Route(NamedTuple):
 
     def covers(self, respondent: str, kind: str) -> bool:
         """Return whether it takes this respondent's questions of this kind; with wildcards, all of them."""
-        return self.respondent in ("*", respondent) and fnmatchcase(kind, self.kinds)
+        return self.respondent in ("*", respondent, respondent.partition(".")[0]) and fnmatchcase(kind, self.kinds)
 
 
 def parse_routes(text: str) -> tuple[Route, ...]:

@@ -9,9 +9,10 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from teamworld.language import Action, AgentId, Entity, Fact, Facts, GoalId, Plan, RuleSet, plain
+from teamworld.methods.common.neighbourhoods import InNeighbourhoods
 from teamworld.methods.contract import Message, Variant
 from teamworld.planning.vocabulary import Vocabulary
 from teamworld.worlds.base.beliefs import BeliefDomain
@@ -25,10 +26,8 @@ EngineName: TypeAlias = Literal["questions", "exact"]
 OPERATIONS: Final = ("hear", "model", "predict", "intents", "assess", "compose", "plan", "replan", "ground")
 
 
-class CobelOptions(BaseModel):
+class CobelOptions(InNeighbourhoods):
     """Options of CoBel-World."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     engine: EngineName = Field(
         default="questions",

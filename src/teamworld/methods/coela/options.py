@@ -78,7 +78,10 @@ class CoelaOptions(InWords):
 
 #: Options that came with the original form, see ``CoelaOptions._as_ever``.
 _LATER = frozenset(
-    {"propose", "thinking", "report", "opening", "messages_shown", "full_hands", "unread", "blind_delivery"}
+    {
+        *("propose", "thinking", "report", "opening", "messages_shown", "full_hands", "unread", "blind_delivery"),
+        "neighbourhood",
+    }
 )
 
 #: The agent of the CoELA paper, whose two benchmarks differ in what it does with full hands.

@@ -174,7 +174,7 @@ class Own:
         self.views = _OwnViews(context.views, self._agents)
         self.running = {agent: plan for agent, plan in context.running.items() if agent in self._agents}
         self.may_speak, self.post, self.note = context.may_speak, context.post, context.note
-        self.ask, self.together = context.ask, context.together
+        self.ask, self.together, self.apart = context.ask, context.together, context.apart
 
     @property
     def news(self) -> Sequence[Event]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from teamworld.methods.common.neighbourhoods import InNeighbourhoods
 from teamworld.methods.common.perception import Perception
 from teamworld.methods.common.translation import Translator
-from teamworld.methods.contract import StrictModel, Variant
+from teamworld.methods.contract import Variant
 
 
-class InWords(StrictModel):
+class InWords(InNeighbourhoods):
     """What such methods have in common."""
 
     perceive: Perception = Field(

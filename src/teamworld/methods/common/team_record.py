@@ -20,10 +20,13 @@ from teamworld.planning.conflicts import Intent, spread_steps
 from teamworld.planning.fetch import held_things, wanted_kind
 from teamworld.planning.vocabulary import Vocabulary
 from teamworld.reasoning.contract import RespondentId
+from teamworld.worlds.base.views import FactsView
 from teamworld.worlds.contract import WAIT, Goal, Option, Outcome, View
 
 #: Options of an agent that the record lists at most.
 MOST = 8
+#: Agents that the board names at most of each task in a neighbourhood of a large team.
+FEW = 3
 #: What became of an order that is carried out now.
 GOES_ON = "goes on"
 _THIRD = {
@@ -245,12 +248,14 @@ class TeamRecord:
     @property
     def tasks(self) -> Sequence[Task]:
         """The open goals as they stand by what all know together, with who is at each and who is nearest to it."""
-        domain, facts = self.first.domain, self._pooled
+        domain, facts, view = self.first.domain, self._pooled, self.first.view
+        is_large = isinstance(view, FactsView) and view.narrowing is not None
         tasks = []
         for goal in self._pooled_goals.values():
             near = self._nearest(goal)
             at = [me for me in near if is_at(me, goal) or self._brings(me, goal)]
             named = max(len(at), min(goal.capacity, max(goal.quorum, len(at) + 1)), 1)
+            named = min(named, FEW) if is_large else named
             able = near if wanted_kind(goal) is None else [me for me in near if has_hand(me)] or near
             first, *rest = sorted(able, key=lambda me: wanted_kind(goal) is None and me not in at)[:named]
             steps = ((me.agent, self._steps[me.agent].get(goal.id)) for me in rest)

@@ -8,13 +8,14 @@ from pydantic import Field
 
 from teamworld.language import OnFailure
 from teamworld.memory.contract import Communication, Identity, Ranking
-from teamworld.methods.contract import StrictModel, Variant
+from teamworld.methods.common.neighbourhoods import InNeighbourhoods
+from teamworld.methods.contract import Variant
 
 #: What each kind of negotiation is called in the log and in the world model.
 COMMUNICATION: dict[str, Communication] = {"rounds": "negotiated", "chat": "chat", "none": "none"}
 
 
-class DrWellOptions(StrictModel):
+class DrWellOptions(InNeighbourhoods):
     """Options of DR. WELL."""
 
     task_identity: Identity = Field(

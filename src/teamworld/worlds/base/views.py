@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import copy
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
 
 from teamworld.errors import UserError, suggest
 from teamworld.language import Action, ActionSchema, AgentId, Facts
@@ -121,25 +122,66 @@ class FactsFrame(Generic[KnownDomain]):
 
 
 SharedFrame = TypeVar("SharedFrame", bound=FactsFrame[Any])
+#: Returns facts without those about agents that are not kept.
+LeaveOut: TypeAlias = Callable[[Facts, frozenset[AgentId]], Facts]
+
+
+def leave_out(facts: Facts, kept: frozenset[AgentId]) -> Facts:
+    """Return facts without those about agents that are not kept."""
+    items = tuple(fact for fact in facts if not isinstance(fact.subject, str) or fact.subject in kept)
+    return Facts(items, {fact: facts.seen[fact] for fact in items if fact in facts.seen})
+
+
+class Narrowing:
+    """Leaves agents out of views, so that what is made of a view stays bounded however large the team is.
+
+    Views that share facts share them narrowed too, and whatever is derived from them once.
+
+    Args:
+        kept: The agents that stay: all that is read of a view reads nothing of the places of others.
+    """
+
+    def __init__(self, kept: Collection[AgentId]) -> None:
+        self.kept = frozenset(kept)
+        self._made: dict[tuple[int, LeaveOut], tuple[Facts, Facts]] = {}
+
+    def apply(self, facts: Facts, leave: LeaveOut = leave_out) -> Facts:
+        """Return facts about things and the agents that are kept; made once for each collection."""
+        key = id(facts), leave
+        if key not in self._made:
+            self._made[key] = facts, leave(facts, self.kept)  # with the whole, whose id stays taken
+        return self._made[key][1]
 
 
 class FactsView(FrameView[SharedFrame]):
     """A view that answers from the agent's facts and the world's domain."""
 
+    narrowing: Narrowing | None = None
+    """Which agents it tells of; None: of all."""
+
+    def narrowed(self, narrowing: Narrowing) -> Self:
+        """Return the same view with some agents alone: goals, options, checks and words go by these."""
+        other = copy.copy(self)
+        other.narrowing = narrowing
+        return other
+
+    def _narrow(self, facts: Facts, leave: LeaveOut = leave_out) -> Facts:
+        return facts if self.narrowing is None else self.narrowing.apply(facts, leave)
+
     @property
     def facts(self) -> Facts:
         """What it perceives now."""
-        return self._now.parts(self._agent)[0]
+        return self._narrow(self._now.parts(self._agent)[0])
 
     @property
     def recall(self) -> Facts:
         """What it perceived before and has not perceived otherwise since."""
-        return self._now.parts(self._agent)[1]
+        return self._narrow(self._now.parts(self._agent)[1])
 
     @property
     def known(self) -> Facts:
         """Both."""
-        return self._now.parts(self._agent)[2]
+        return self._narrow(self._now.parts(self._agent)[2])
 
     @property
     def goals(self) -> Sequence[Goal]:

@@ -62,7 +62,7 @@ def time_limits(preset: Timeouts, side: int) -> TimeLimits:
 
 def schemas(state: SymbolicState, limits: TimeLimits, controller: Controller = "spec") -> tuple[ActionSchema, ...]:
     """Return the schemas of all actions, with the blocks that can be acted on now."""
-    team = len(state.agents)
+    team = state.team
     block = Param("block", "entity", tuple(entity(b) for b, _ in state.open_blocks))
     face = Param("face", "choice", SIDES)
 

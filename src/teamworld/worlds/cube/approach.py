@@ -63,11 +63,13 @@ def ways_to_face(state: SymbolicState, block: int, face: str) -> Mapping[AgentId
 
 def _find_way(state: SymbolicState, at: Cell, cells: list[Cell]) -> Way | None:
     """Return the way from a cell to the nearest of some, round teammates; None if there is none."""
+    field = distances(state, cells, through_agents=True)
+    straight = path_length(field, at)
+    if straight is not None and geometry.is_way_free(state, field, at):
+        return Way(straight, straight)
     steps = path_length(distances(state, cells), at)
     if steps is None:
         return None
-    field = distances(state, cells, through_agents=True)
-    straight = path_length(field, at)
     if straight is None or straight == steps:
         return Way(steps, steps)
     return Way(steps, straight, tuple(_teammates_on_way(state, at, field)))

@@ -162,7 +162,7 @@ def _possible_state(facts: Facts) -> SymbolicState | None:
     unseen = {area: cell for area, cell in state.unseen.items() if is_cell(cell) and state.is_inside(cell)}
     if (len(agents), len(blocks), len(unseen)) == (len(state.agents), len(state.blocks), len(state.unseen)):
         return state
-    return SymbolicState(state.side, agents, blocks, unseen)
+    return SymbolicState(state.side, agents, blocks, unseen, state.elsewhere)
 
 
 def _fits(square: Square, side: int) -> bool:

@@ -85,7 +85,7 @@ def dry_run(state: SymbolicState, agent: AgentId, actions: Actions, known: Actio
 
 def _plan_variants(state: SymbolicState, block: int) -> Iterator[Actions]:
     """Yield ways to deliver a block, whether or not they can work now."""
-    team, steps = len(state.agents), state.distance(block)
+    team, steps = state.team, state.distance(block)
     meet, push = _quorum_rendezvous(state, block, "left"), _push_action(block, steps)
     align, wait = _align_action(block, "left"), Action("idle", (PAUSE,))
     gather = Action("wait_agents", (min(team, geometry.chain_weight(state, block, "left")),))
@@ -149,7 +149,7 @@ def _rendezvous_action(state: SymbolicState, block: int, face: str, count: int) 
 
 
 def _quorum_rendezvous(state: SymbolicState, block: int, face: str) -> Action:
-    return _rendezvous_action(state, block, face, min(len(state.agents), geometry.chain_weight(state, block, face)))
+    return _rendezvous_action(state, block, face, min(state.team, geometry.chain_weight(state, block, face)))
 
 
 # ---- plans of agents that are not needed
@@ -166,7 +166,7 @@ def standby_plans(state: SymbolicState, agent: AgentId, radius: int | None = Non
         agent: Who is not needed.
         radius: How far agents see, in cells; None if they see everything.
     """
-    waits = Action("wait_agents", (len(state.agents),))
+    waits = Action("wait_agents", (state.team,))
     plans = [] if radius is None else exploration_plans(state, agent, radius)
     leave = tuple(Action("move", (side, steps)) for side, steps in _path_out_of_the_way(state, agent))
     if leave or state.agents[agent] not in busy_cells(state):
@@ -340,7 +340,7 @@ def pushed_state(state: SymbolicState, block: int, direction: str, steps: int) -
         leap = ahead if ahead == steps or (ahead and _is_path_clear(state, block, direction, ahead)) else 1
         moving = geometry.chain(state, block, direction)
         weight = sum(state.blocks[member].weight for member in moving)
-        if weight > len(state.agents) or any(cells_to_edge(state, member, direction) == 0 for member in moving):
+        if weight > state.team or any(cells_to_edge(state, member, direction) == 0 for member in moving):
             break
         state = _shift_chain(state, block, moving, direction, leap)
         steps -= leap

@@ -125,7 +125,7 @@ class CubeDomain(Domain):
         """Return the schemas by verb, with the blocks that can be acted on in a state."""
         return compute_once(
             state.block_map.memo,
-            ("schemas", self._timeouts, self._controller, len(state.agents)),
+            ("schemas", self._timeouts, self._controller, state.team),
             lambda: ActionSchemas(schemas(state, time_limits(self._timeouts, state.side), self._controller)),
         )
 
@@ -229,7 +229,7 @@ class CubeDomain(Domain):
 def _options(state: SymbolicState, agent: AgentId, known: ActionSchemas, radius: int | None) -> tuple[Option, ...]:
     """Return the options of an agent; with a radius also the nearest searches of one that sees so far."""
     chosen: dict[Action, GoalId | None] = {}
-    team = len(state.agents)
+    team = state.team
     blocks = [block for block, _ in state.open_blocks]
     for block in sorted(blocks, key=lambda block: obstruction(state, block, "right", team) is not None):
         for action, goal in _on_block(state, agent, block):
@@ -270,7 +270,7 @@ def _on_block(state: SymbolicState, agent: AgentId, block: int) -> Iterator[tupl
             yield Action("push_block", (thing, min(cells, next(filter(None, heavier), cells)))), goal
         elif jam.agent == agent:
             yield Action("move", jam.way[0]), goal
-        stop = obstruction(state, block, "right", len(state.agents)) if face == "left" else None
+        stop = obstruction(state, block, "right", state.team) if face == "left" else None
         if need > 1 and (stop is None or pushers_of(state, stop.block)):
             yield Action("rendezvous", (thing, face, need)), goal
 
@@ -294,7 +294,7 @@ def _useful_pushes(state: SymbolicState, block: int) -> Mapping[str, tuple[int, 
     cannot be delivered first, or nobody can stand behind this one. Back where it touches a block ahead and is too heavy
     with it: behind that one there is then room.
     """
-    team, goal = len(state.agents), goal_name(block)
+    team, goal = state.team, goal_name(block)
     stop = obstruction(state, block, "right", team)
     pushes = {"left": (reach(state, block, "right", team) - (stop is not None), goal)}
     if not can_be_delivered(state, block, team):
@@ -336,7 +336,7 @@ def _estimate_steps(state: SymbolicState, agent: AgentId, action: Action, known:
     if action.verb == "move_to_block":
         steps, limit = steps_to_face(state, agent, block, face), count_of(action, 2)
         return limit if steps is None else max(1, steps)
-    need = count_of(action, 2) or min(len(state.agents), geometry.chain_weight(state, block, face))
+    need = count_of(action, 2) or min(state.team, geometry.chain_weight(state, block, face))
     wait, limit = wait_for_others(state, agent, block, face, need), count_of(action, 3)
     return limit if wait is None else max(1, min(wait + 1, limit))
 

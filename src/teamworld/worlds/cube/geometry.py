@@ -27,7 +27,6 @@ from teamworld.worlds.cube.symbolic_state import (
     SIDES,
     Square,
     SymbolicState,
-    compute_once,
     once_per_blocks,
     once_per_state,
 )
@@ -379,8 +378,74 @@ def distances(state: SymbolicState, targets: Iterable[Cell], *, through_agents: 
         through_agents: Whether agents are passed as if they were not there, because they will move on.
     """
     cells = tuple(targets)
-    memo, grid = (state.block_map.memo, state.walls) if through_agents else (state.memo, state.grid)
-    return compute_once(memo, ("distances", cells), lambda: _distances(grid, cells))
+    return _THROUGH.get(state.walls, cells) if through_agents else _AROUND.get(state.grid, cells)
+
+
+class _Fields:
+    """Distances that were computed last, of all states together: those of a large grid take a quarter of a megabyte.
+
+    Args:
+        most: Bytes that are kept at most.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most, self._taken = most, 0
+        self._fields: dict[tuple[int, tuple[Cell, ...]], tuple[Codes, Distances]] = {}
+
+    def get(self, grid: Codes, targets: tuple[Cell, ...]) -> Distances:
+        """Return the distances over a grid, which never changes, to some targets."""
+        key = id(grid), targets
+        kept = self._fields.get(key)  # with its grid, whose id stays taken
+        if kept is not None and kept[0] is grid:
+            return kept[1]
+        field = _distances(grid, targets)
+        self._fields[key] = grid, field
+        self._taken += field.nbytes + grid.nbytes
+        while self._taken > self._most and len(self._fields) > 1:
+            old, oldest = self._fields.pop(next(iter(self._fields)))
+            self._taken -= oldest.nbytes + old.nbytes
+        return field
+
+
+_THROUGH, _AROUND = _Fields(1 << 27), _Fields(1 << 25)
+
+
+def is_way_free(state: SymbolicState, field: Distances, cell: Cell) -> bool:
+    """Return whether no agent stands on the way that ``first_step`` leads from a cell to the nearest target.
+
+    Args:
+        state: Where agents stand.
+        field: Distances that pass through agents.
+        cell: Where the way begins; who stands there does not count.
+    """
+    stride = field.shape[1]
+    start = (cell[0] + 1) * stride + cell[1] + 1
+    length = int(field[cell[0] + 1, cell[1] + 1])
+    if length < 0:
+        return False
+    way = np.empty(length, np.int32)
+    _follow(field.reshape(-1), stride, start, way)
+    return state.taken.isdisjoint(way.tolist())
+
+
+@compiled
+def _follow(field: Distances, stride: int, cell: int, way: Distances) -> None:
+    """Write the cells of a shortest way, without the first: ties go to the first of up, down, left, right."""
+    for step in range(len(way)):
+        least, best = field[cell], cell
+        for side in range(4):
+            if side == 0:
+                near = cell - stride
+            elif side == 1:
+                near = cell + stride
+            elif side == 2:
+                near = cell - 1
+            else:
+                near = cell + 1
+            if 0 <= field[near] < least:
+                least, best = field[near], near
+        cell = best
+        way[step] = cell
 
 
 def _distances(grid: Codes, targets: Iterable[Cell]) -> Distances:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Final, NamedTuple, ParamSpec
 import numpy as np
 
 from teamworld.language import AgentId, Cell, Entity, Fact, Facts, Term
+from teamworld.worlds.base.views import leave_out
 from teamworld.worlds.contract import ImpossibleFacts
 from teamworld.worlds.cube.state import DOWN, LEFT, RIGHT, STEPS, UP, WALL
 
@@ -140,6 +141,8 @@ class SymbolicState:
     """The known blocks by id, the delivered ones too."""
     unseen: Mapping[int, Cell] = field(default_factory=dict)
     """Areas that the team has not seen entirely, by id, each with its top-left cell; see ``beliefs``."""
+    elsewhere: int = 0
+    """Agents of the team whose places are not told."""
 
     def __post_init__(self) -> None:
         """Wrap the blocks, unless they come from another state with the same blocks."""
@@ -156,6 +159,11 @@ class SymbolicState:
         """Yield the blocks not yet delivered, by id."""
         return ((block, square) for block, square in self.blocks.items() if not square.delivered)
 
+    @property
+    def team(self) -> int:
+        """How many agents the team has."""
+        return len(self.agents) + self.elsewhere
+
     @cached_property
     def memo(self) -> dict[Any, Any]:
         """What was computed from this state, agents included, kept with it: lines, ways around agents."""
@@ -165,6 +173,11 @@ class SymbolicState:
     def by_cell(self) -> Mapping[Cell, AgentId]:
         """Return the agent on each cell that holds one."""
         return {cell: agent for agent, cell in self.agents.items()}
+
+    @cached_property
+    def taken(self) -> frozenset[int]:
+        """The cells with an agent, as places in the flat framed grid."""
+        return frozenset((row + 1) * (self.side + 2) + col + 1 for row, col in self.agents.values())
 
     @property
     def walls(self) -> npt.NDArray[np.int16]:
@@ -217,6 +230,7 @@ class SymbolicState:
 
     def _tell(self) -> Iterator[Fact]:
         yield Fact(GRID, "SIDE", self.side)
+        yield from _elsewhere_facts(self)
         yield from (Fact(agent, "AT", cell) for agent, cell in self.agents.items())
         for block in self.blocks:
             yield from block_facts(block, self.blocks[block])
@@ -275,6 +289,21 @@ def block_facts(block: int, square: Square) -> list[Fact]:
     return known if square.delivered else [Fact(thing, "AT", (square.row, square.col)), *known]
 
 
+def _elsewhere_facts(state: SymbolicState) -> list[Fact]:
+    """Return the fact how many agents there are of which nothing else is told, if there are any."""
+    return [Fact(GRID, "ELSEWHERE", state.elsewhere)] if state.elsewhere else []
+
+
+def without_agents(facts: Facts, kept: frozenset[AgentId]) -> Facts:
+    """Return facts without the places of agents that are not kept; their number stays known."""
+    if not isinstance(facts.value(GRID, "SIDE"), int):
+        return leave_out(facts, kept)  # a part of what is known
+    state = read_state(facts)
+    near = {agent: cell for agent, cell in state.agents.items() if agent in kept}
+    narrow = replace(state, agents=near, elsewhere=state.team - len(near))
+    return narrow.as_facts(lambda: (*leave_out(facts, kept), *_elsewhere_facts(narrow)), facts.seen)
+
+
 def unseen_facts(state: SymbolicState) -> list[Fact]:
     """Return the facts about areas that the team has not seen entirely."""
     return [Fact(Entity("area", area), "UNSEEN", cell) for area, cell in state.unseen.items()]
@@ -320,7 +349,10 @@ def _read(facts: Facts) -> SymbolicState:
         if block in delivered or block in places
     }
     in_order = dict(sorted(agents.items(), key=lambda item: (len(item[0]), item[0])))  # whatever order facts came in
-    return SymbolicState(side, in_order, blocks, dict(sorted(unseen.items())))
+    elsewhere = facts.value(GRID, "ELSEWHERE")
+    return SymbolicState(
+        side, in_order, blocks, dict(sorted(unseen.items())), elsewhere if isinstance(elsewhere, int) else 0
+    )
 
 
 def _cell(fact: Fact, value: Term) -> Cell:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import product
+from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any
 
-from teamworld.language import Action, AgentId, Cell, plain, show
+from teamworld.language import Action, AgentId, Cell, Entity, plain, show
 from teamworld.worlds.base.ages import Ages
-from teamworld.worlds.base.words import count, listed
+from teamworld.worlds.base.words import count, listed, summed_up
 from teamworld.worlds.cube import geometry
 from teamworld.worlds.cube.actions import MOST_NAMED
 from teamworld.worlds.cube.approach import find_jam, ways_to_face
@@ -19,6 +19,9 @@ from teamworld.worlds.cube.symbolic_state import SIDES, SymbolicState, area_side
 
 if TYPE_CHECKING:
     from teamworld.worlds.cube.world import CubeOptions, CubeView
+
+#: Blocks that are told of in full where there are agents that are not named.
+NEAR_BLOCKS = 12
 
 #: Bands of rows by which the words for unseen cells may be longer than those for the areas in which they are.
 MORE_BANDS = 2
@@ -86,15 +89,69 @@ def describe(view: CubeView) -> str:
 
     here, others = state.agents[agent], [other for other in state.agents if other != agent]
     rows = [f"You are {agent} at {show(here)}{doing(agent)}. Goal: column {state.side - 1}."]
-    if others:
+    if others and not state.elsewhere:
         rows.append(f"Others: {'; '.join(f'{other} {show(state.agents[other])}{doing(other)}' for other in others)}.")
-    ages = Ages(view.known, view.t)
-    for block, _ in state.open_blocks:
-        rows.append(describe_block(state, block, ages.seen(entity(block), "AT")) + _describe_wait(view, block))
+    elif state.elsewhere:
+        rows += [f"{other} is at {show(state.agents[other])}{doing(other)}." for other in others]
+        rows.append(_describe_elsewhere(view))
+    ages, near, far = Ages(view.known, view.t), near_blocks(state), []
+    for block, square in state.open_blocks:
+        seen = ages.seen(entity(block), "AT")
+        if block in near:
+            rows.append(describe_block(state, block, seen) + _describe_wait(view, block))
+        else:
+            far.append(f"{goal_name(block)} (weight {square.weight}) {show((square.row, square.col))}{seen}")
+    rows += [f"Farther blocks, by their top left cells: {'; '.join(far)}."] if far else []
     done = [goal_name(block) for block, square in state.blocks.items() if square.delivered]
     rows += [f"Delivered: {', '.join(done)}."] if done else []
     rows += _describe_search(view)
     return "\n".join(rows)
+
+
+@once_per_state
+def near_blocks(state: SymbolicState) -> frozenset[int]:
+    """Return the open blocks that are told of in full: all, or in a large team those nearest to agents that are named.
+
+    How an agent stands to the others follows from where they and all agents that are named stand.
+    """
+    blocks = dict(state.open_blocks)
+    if not state.elsewhere or len(blocks) <= NEAR_BLOCKS:
+        return frozenset(blocks)
+
+    def distance(block: int) -> int:
+        weight, row, col, _ = blocks[block]
+        return min(
+            max(row - down, 0, down - row - weight + 1) + max(col - right, 0, right - col - weight + 1)
+            for down, right in state.agents.values()
+        )
+
+    return frozenset(sorted(blocks, key=lambda block: (distance(block), block))[:NEAR_BLOCKS])
+
+
+def _describe_elsewhere(view: CubeView) -> str:
+    """Return how many more agents there are, by part of the grid, with how many work on which block."""
+    side = view.state.side
+    thirds = (
+        [_span("row", low, high) for low, high in _thirds(side)],
+        [_span("column", *part) for part in _thirds(side)],
+    )
+    where = {agent: (3 * row // side, 3 * col // side) for agent, (row, col) in view.elsewhere.items()}
+    parts = summed_up(
+        {agent: f"in {thirds[0][down]}, {thirds[1][right]}" for agent, (down, right) in where.items()},
+        {agent: _work(action) for agent, action in view.elsewhere_running.items()},
+    )
+    return f"{count(view.state.elsewhere, 'more agent')}: {'; '.join(parts)}."
+
+
+def _thirds(side: int) -> list[tuple[int, int]]:
+    """Return the first and the last line of each third of the grid."""
+    starts = [-(-part * side // 3) for part in range(4)]
+    return [(low, high - 1) for low, high in pairwise(starts)]
+
+
+def _work(action: Action) -> str:
+    """Return what a running action is about, in a word or two."""
+    return plain(action.args[0]) if action.args and isinstance(action.args[0], Entity) else ""
 
 
 @once_per_state
@@ -247,7 +304,7 @@ def _span(noun: str, first: int, last: int) -> str:
 
 def describe_goal(state: SymbolicState, block: int, agent: AgentId) -> str:
     """Return how the delivery of an open block stands for an agent."""
-    square, team = state.blocks[block], len(state.agents)
+    square, team = state.blocks[block], state.team
     need, there = geometry.chain_weight(state, block, "left"), geometry.aligned_agents(state, block, "left")
     touching = [goal_name(other) for other in geometry.chain(state, block, "right") if other != block]
     is_gone = f"{listed(touching)} {'is' if len(touching) == 1 else 'are'} gone"
@@ -255,6 +312,12 @@ def describe_goal(state: SymbolicState, block: int, agent: AgentId) -> str:
     parts = [
         f"{count(state.distance(block), 'column')} to go, worth {square.weight}, takes {count(need, 'agent')}{alone}"
         f"{_describe_those_there(state, there, agent)}",
+    ]
+    if block not in near_blocks(state):
+        way = ways_to_face(state, block, "left").get(agent)
+        steps = "no way leads you to its left face now" if way is None else f"you: {count(way.steps, 'step')} to it"
+        return "; ".join([*parts, steps, *_describe_bar(state, block, team)])
+    parts += [
         *_describe_more_force(state, block, team),
         *_describe_approach(state, block, agent),
         *_describe_bar(state, block, team),

@@ -33,7 +33,14 @@ from teamworld.worlds.cube.levels import LEVELS, layout_for, neighbouring_layout
 from teamworld.worlds.cube.skills import SKILLS, STAY, CubeSkill
 from teamworld.worlds.cube.state import EpisodeRules, ForceScope, Layout, make_state
 from teamworld.worlds.cube.step_effects import StepEffects, compute_effects
-from teamworld.worlds.cube.symbolic_state import PRIMITIVE, SymbolicState, agent_name, goal_name, read_state
+from teamworld.worlds.cube.symbolic_state import (
+    PRIMITIVE,
+    SymbolicState,
+    agent_name,
+    goal_name,
+    read_state,
+    without_agents,
+)
 from teamworld.worlds.cube.team_activity import TeamActivity, is_timely
 
 #: Steps of an episode unless told otherwise, on every level: the default of the published environment.
@@ -119,6 +126,22 @@ class CubeView(FactsView[CubeFrame]):
         return read_state(self.known)
 
     @property
+    def known(self) -> Facts:
+        """All that it knows; of agents that are left out their number alone."""
+        return self._narrow(self._now.parts(self._agent)[2], without_agents)
+
+    @property
+    def elsewhere(self) -> Mapping[AgentId, Cell]:
+        """Where the agents are of which the rest of the view tells nothing, for words that sum them up."""
+        whole = read_state(self._now.parts(self._agent)[2]).agents
+        return {agent: cell for agent, cell in whole.items() if agent not in self.state.agents}
+
+    @property
+    def elsewhere_running(self) -> Mapping[AgentId, Action]:
+        """What those do, for the same words."""
+        return {agent: action for agent, action in self._now.running.items() if agent not in self.running}
+
+    @property
     def radius(self) -> int | None:
         """How far agents see, in rows and columns; None if they see everything."""
         return self._now.domain.radius
@@ -136,7 +159,10 @@ class CubeView(FactsView[CubeFrame]):
     @property
     def running(self) -> Mapping[AgentId, Action]:
         """The running action of each busy agent, which the team tells one another."""
-        return self._now.running
+        running, narrowing = self._now.running, self.narrowing
+        if narrowing is None:
+            return running
+        return {agent: action for agent, action in running.items() if agent in narrowing.kept}
 
     @property
     def options(self) -> Sequence[Option]:

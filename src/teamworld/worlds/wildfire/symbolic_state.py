@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from math import ceil, dist
@@ -368,6 +368,18 @@ def state_of(facts: Facts) -> SymbolicState:
 def expected_facts(state: SymbolicState) -> Facts:
     """Return the facts of a state, made when first read."""
     return Facts.later(lambda: facts_of(state), _read, state)
+
+
+def without_agents(facts: Facts, kept: frozenset[AgentId]) -> Facts:
+    """Return what is known without the agents that are not kept; what was seen of the ground stays."""
+    state = state_of(facts)
+    narrow = replace(
+        state,
+        agents={agent: body for agent, body in state.agents.items() if agent in kept},
+        cutting={agent: cell for agent, cell in state.cutting.items() if agent in kept},
+        memo={},
+    )
+    return expected_facts(narrow)
 
 
 def _read(facts: Facts) -> SymbolicState:

@@ -7,6 +7,7 @@ compass: x grows to the east, y to the south.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import dist, isqrt, sqrt
@@ -482,7 +483,7 @@ class _Told:
             trees = MAX_TREES * len(spots)
             yield f"Trees cut so far: {trees - sum(spot.trees for spot in spots)} of {trees}."
             yield from self._between()
-        yield self._team()
+        yield from self._team()
         yield from self._sectors()
 
     def _between(self) -> Iterator[str]:
@@ -605,18 +606,28 @@ class _Told:
         elif self._mission.pours:
             yield "No water is known yet."
 
-    def _team(self) -> str:
+    def _team(self) -> Iterator[str]:
+        """Yield where teammates are: in one line, or in a line each where there are others that are not named."""
         alike: dict[str, list[str]] = {}
         others = {agent: body for agent, body in self._state.agents.items() if agent != self._view.agent}
+        elsewhere = self._view.elsewhere
         for agent, body in sorted(others.items(), key=lambda entry: dist(entry[1].at, self._at)):
-            way = whither(body.at[0] - self._at[0], body.at[1] - self._at[1])
-            what = f"riding {body.aboard}" if body.aboard is not None else f"at {show(body.at)}, {way}"
+            way = "" if elsewhere else f", {whither(body.at[0] - self._at[0], body.at[1] - self._at[1])}"
+            what = f"riding {body.aboard}" if body.aboard is not None else f"at {show(body.at)}{way}"
             load = [] if body.holds is None else [f"with civilian_{body.holds}"]
             load += [f"with {body.water} water"] if body.water else []
             load += [f"was seen cutting{self._along(agent, body.at)}"] if agent in self._state.cutting else []
             alike.setdefault(f"{', '.join([what, *load])}{self._age(agent)}", []).append(agent)
-        lines = [f"{', '.join(agents)} {words}" for words, agents in alike.items()]
-        return f"Teammates: {_few(lines)}." if lines else "No teammate is known of."
+        if elsewhere:
+            yield from (f"{agent} is {words}." for words, agents in alike.items() for agent in agents)
+            groups = Counter(
+                (_region(body.at, self._mission.size), self._mission.kinds[agent]) for agent, body in elsewhere.items()
+            )
+            parts = [f"{number_of(groups[group], group[1])} in the {group[0]}" for group in sorted(groups)]
+            yield f"{number_of(len(elsewhere), 'more teammate')}: {'; '.join(parts)}."
+        else:
+            lines = [f"{', '.join(agents)} {words}" for words, agents in alike.items()]
+            yield f"Teammates: {_few(lines)}." if lines else "No teammate is known of."
 
     def _along(self, agent: str, at: Cell) -> str:
         """Return which way a teammate went that was seen cutting; empty where it stayed."""
@@ -655,6 +666,12 @@ class _Told:
         ]
         if lines:
             yield f"To cut: {_few(lines)}."
+
+
+def _region(at: Cell, size: int) -> str:
+    """Return in which of nine parts of the map a cell lies: ``north-west``, ``middle``, ``east``."""
+    across, down = (("west", "", "east")[3 * at[0] // size], ("north", "", "south")[3 * at[1] // size])
+    return "-".join(filter(None, (down, across))) or "middle"
 
 
 def _few(lines: Sequence[str]) -> str:

@@ -40,7 +40,14 @@ from teamworld.worlds.wildfire.observe import begin_sightings
 from teamworld.worlds.wildfire.physics import ScoreName, begin_incident
 from teamworld.worlds.wildfire.skills import STAY, Command, PrimitiveResult, RunningSkill, explain
 from teamworld.worlds.wildfire.state import SIGHTS, Cell, FireMode, rules_for
-from teamworld.worlds.wildfire.symbolic_state import Mission, SymbolicState, facts_of
+from teamworld.worlds.wildfire.symbolic_state import (
+    AgentState,
+    Mission,
+    SymbolicState,
+    facts_of,
+    state_of,
+    without_agents,
+)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -92,12 +99,18 @@ class WildfireView(FactsView[WildfireFrame]):
     @property
     def state(self) -> SymbolicState:
         """All that the agent knows, as a symbolic state with what was seen of the ground."""
-        return self._now.knowledge[self._agent].state
+        return state_of(self.known)
 
     @property
     def known(self) -> Facts:
         """All that the agent knows, as facts; which of them it perceives now is not worked out."""
-        return self._now.knowledge[self._agent].known
+        return self._narrow(self._now.knowledge[self._agent].known, without_agents)
+
+    @property
+    def elsewhere(self) -> Mapping[AgentId, AgentState]:
+        """The agents of which the rest of the view tells nothing, for words that sum them up."""
+        whole = self._now.knowledge[self._agent].state.agents
+        return {agent: body for agent, body in whole.items() if agent not in self.state.agents}
 
     def check(self, action: Action) -> Verdict:
         """Return whether the action can be done now, by what the agent knows."""

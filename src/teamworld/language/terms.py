@@ -175,6 +175,7 @@ class Facts:
         self.seen: Mapping[Fact, int] = {} if seen is None else seen
         self._make: Callable[[], Iterable[Fact]] = lambda: items
         self._derived: dict[object, object] = {}
+        self._source: tuple[object, object] | None = None
 
     @classmethod
     def later(
@@ -183,12 +184,27 @@ class Facts:
         build: Callable[[Facts], Built],
         built: Built,
         seen: Mapping[Fact, int] | None = None,
+        *,
+        is_exact: bool = False,
     ) -> Facts:
-        """Return facts that are made when somebody reads one, and from which ``build`` would build ``built``."""
+        """Return facts that are made when somebody reads one, and from which ``build`` would build ``built``.
+
+        With ``is_exact`` the same facts, in whatever order, would build an equal value.
+        """
         facts = cls(seen=seen)
         facts._make = make
         facts._derived[build] = built
+        facts._source = (build, built) if is_exact else None
         return facts
+
+    def holds_the_same(self, other: Facts) -> bool:
+        """Return whether both hold the same facts, in whatever order; where they differ, often without making them."""
+        if self is other:
+            return True
+        own, others = self._source, other._source
+        if own is not None and others is not None and own[0] is others[0] and own[1] != others[1]:
+            return False
+        return self.items == other.items or set(self.items) == set(other.items)
 
     @cached_property
     def items(self) -> tuple[Fact, ...]:

@@ -42,14 +42,16 @@ class SimulatedPlan:
     @property
     def trimmed(self) -> SimulatedPlan:
         """The same without what it begins with as far as that changes nothing; the last action stays."""
-        changed = (at for at, then in enumerate(self.before[1:]) if not _same(then, self.before[0]))
+        changed = (at for at, then in enumerate(self.before[1:]) if not then.holds_the_same(self.before[0]))
         at = next(changed, len(self.before) - 1)
         return replace(self, actions=self.actions[at:], before=self.before[at:], spans=self.spans[at:])
 
     @property
     def still(self) -> bool:
         """Whether the first action cannot start, or changes nothing that can be foreseen."""
-        return not self.first_legal or _same(self.before[1] if len(self.actions) > 1 else self.then, self.before[0])
+        return not self.first_legal or self.before[0].holds_the_same(
+            self.before[1] if len(self.actions) > 1 else self.then
+        )
 
     @cached_property
     def then(self) -> Facts:
@@ -90,7 +92,3 @@ def simulate_plan(actions: Sequence[Action], agent: AgentId, facts: Facts, domai
 def dry_run(plan: Plan, view: View, domain: Domain) -> SimulatedPlan:
     """Go through a plan of an agent on what it knows."""
     return simulate_plan(plan.actions, view.agent, view.known, domain)
-
-
-def _same(then: Facts, facts: Facts) -> bool:
-    return then is facts or then.items == facts.items or set(then.items) == set(facts.items)  # in whatever order

@@ -59,7 +59,7 @@ class Played:
         filled = registry.resolve(method, {method: options}).model_dump()
         streams = RunCell(method, 0).streams(1)
         self.mind = Late(RuleReasoner(streams), salt)
-        world = worlds.make("cube", level, 0, 3, {})
+        world = worlds.make("cube", level, 0, 2, {})
         setting = Setting(0, 0, 1, {}, message_rule(method, "native", {}))
         with LogWriter(path) as log:
             player = registry.make(method, filled)
@@ -146,8 +146,8 @@ def test_a_narrowed_view_tells_of_some_agents_and_of_how_many_others_there_are(n
     agents = world.spec.agents
     views = _narrowed(world, agents[:3])
     view, whole = views[agents[0]], world.view(agents[0])
-    told = {fact.subject for fact in view.known if isinstance(fact.subject, str)}
-    assert told == set(agents[:3])
+    named = {fact.subject for fact in view.known if isinstance(fact.subject, str)}
+    assert named == set(agents[:3])
     assert f"{len(agents) - 3} more" in view.text()
     assert not any(f"{agent} " in view.text() for agent in agents[3:])
     assert [goal.id for goal in view.goals] == [goal.id for goal in whole.goals]
@@ -180,13 +180,13 @@ def test_a_rule_of_a_large_team_reads_what_its_prompt_tells(method: str, tmp_pat
         async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
             if question.kind not in seen:
                 seen[question.kind] = question
-                tally = check_parity(question, generator(0, "test", "parity"), 25)
+                tally = check_parity(question, generator(0, "test", "parity"), 12)
                 assert not tally.leaks, tally.leaks
                 assert "more agent" in render(question).text
             return await super().ask(question, tries)
 
     streams = RunCell(method, 0).streams(1)
-    world = worlds.make("cube", f"n{LARGE + 24}", 0, 2, {})
+    world = worlds.make("cube", f"n{LARGE + 12}", 0, 1, {})
     setting = Setting(0, 0, 1, {}, message_rule(method, "native", {}))
     with LogWriter(tmp_path / "log.zst") as log:
         player = registry.make(method, registry.resolve(method, {}).model_dump())

@@ -171,7 +171,7 @@ class Own:
         self._context, self._agents, self._late = context, frozenset(agents), late
         self.t, self.team, self.allowance = context.t, context.team, context.allowance
         self.free = tuple(agent for agent in context.free if agent in self._agents)
-        self.views = _OwnViews(context.views, self._agents)
+        self.views: Mapping[AgentId, View] = _OwnViews(context.views, self._agents)
         self.running = {agent: plan for agent, plan in context.running.items() if agent in self._agents}
         self.may_speak, self.post, self.note = context.may_speak, context.post, context.note
         self.ask, self.together, self.apart = context.ask, context.together, context.apart

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import ceil
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -41,7 +41,6 @@ from teamworld.record import Believe, Commit, Event, Predict, QuestionSkipped, R
 from teamworld.worlds.base.views import FactsView, Narrowing
 from teamworld.worlds.contract import View, WorldSpec
 
-Branch = TypeVar("Branch")
 #: Agents of the largest team that is never split.
 LARGE = 16
 #: Agents outside of a neighbourhood of which views tell in full: the nearest, and those at a goal of its agents.
@@ -79,7 +78,7 @@ class Neighbourhood(NamedTuple):
 
 def in_neighbourhoods(method: Method) -> Method:
     """Return a method whose large teams are split as its option says; one without the option as it is."""
-    options = method._options
+    options = getattr(method, "_options", None)  # one that wraps others has none
     is_split = isinstance(options, InNeighbourhoods) and options.neighbourhood is not None
     return Neighbourhoods(method, options.neighbourhood) if is_split else method
 
@@ -152,12 +151,12 @@ class Neighbourhoods(Method):
 
 def _local(spec: WorldSpec, agents: Sequence[AgentId], number: int) -> WorldSpec:
     """Return what agents of a neighbourhood know of the instance: the same, and who belongs to them."""
-    told = (
+    words = (
         f"The team is split into {number} neighbourhoods, by where agents stood at the start. Agents talk and settle "
         f"who does what within theirs alone. This one: {', '.join(agents)}. Of agents that are "
         "neither among them nor near one of them they know the number and the part of the map."
     )
-    return replace(spec, agents=tuple(agents), task=f"{spec.task}\n{told}")
+    return replace(spec, agents=tuple(agents), task=f"{spec.task}\n{words}")
 
 
 # ---- who belongs together, and whom views tell of
@@ -182,7 +181,9 @@ def divide(places: Mapping[AgentId, Place | None], most: int) -> list[tuple[Agen
     """
     order = {agent: at for at, agent in enumerate(places)}
     where = {agent: place for agent, place in places.items() if place is not None}
-    spots = where if len(where) == len(places) else {agent: (at,) for agent, at in order.items()}
+    spots: Mapping[AgentId, Place] = (
+        where if len(where) == len(places) else {agent: (at,) for agent, at in order.items()}
+    )
 
     def halve(agents: list[AgentId]) -> Iterator[tuple[AgentId, ...]]:
         number = ceil(len(agents) / most)
@@ -228,8 +229,7 @@ class _NeighbourhoodContext(Own):
 
     def __init__(self, context: DecisionContext, part: Neighbourhood, narrowing: Narrowing) -> None:
         super().__init__(context, part.agents, {})
-        self._number, self._narrowing = part.number, narrowing
-        self._made: dict[AgentId, View] = {}
+        self._number = part.number
         self.team = tuple(agent for agent in context.team if agent in self._agents)
         self.views = _NarrowedViews(self.views, narrowing)
         self.post, self.ask, self.note = self._post, self._ask, self._note

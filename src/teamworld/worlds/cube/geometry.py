@@ -378,7 +378,7 @@ def distances(state: SymbolicState, targets: Iterable[Cell], *, through_agents: 
         through_agents: Whether agents are passed as if they were not there, because they will move on.
     """
     cells = tuple(targets)
-    return _THROUGH.get(state.walls, cells) if through_agents else _AROUND.get(state.grid, cells)
+    return _THROUGH.get(state.walls, cells) if through_agents else _AROUND.get(_GRIDS.of(state), cells)
 
 
 class _Fields:
@@ -407,11 +407,28 @@ class _Fields:
         return field
 
 
-_THROUGH, _AROUND = _Fields(1 << 27), _Fields(1 << 25)
+class _Grids:
+    """Grids with agents; of imagined states on a large grid the last one alone, as there are thousands."""
+
+    def __init__(self) -> None:
+        self._last: tuple[SymbolicState, Codes] | None = None
+
+    def of(self, state: SymbolicState) -> Codes:
+        """Return the grid of a state."""
+        if state.side <= SMALL or "grid" in state.__dict__:
+            return state.grid
+        if self._last is None or self._last[0] is not state:
+            self._last = state, state.draw()
+        return self._last[1]
+
+
+_THROUGH, _AROUND, _GRIDS = _Fields(1 << 27), _Fields(1 << 25), _Grids()
+#: Sides of grids that are kept with every state.
+SMALL = 64
 
 
 def is_way_free(state: SymbolicState, field: Distances, cell: Cell) -> bool:
-    """Return whether no agent stands on the way that ``first_step`` leads from a cell to the nearest target.
+    """Return whether one of the shortest ways from a cell to the nearest target is seen to be free of agents.
 
     Args:
         state: Where agents stand.
@@ -421,19 +438,23 @@ def is_way_free(state: SymbolicState, field: Distances, cell: Cell) -> bool:
     stride = field.shape[1]
     start = (cell[0] + 1) * stride + cell[1] + 1
     length = int(field[cell[0] + 1, cell[1] + 1])
-    if length < 0:
+    if length <= 0:  # it is there, where it may be in its own way
         return False
     way = np.empty(length, np.int32)
-    _follow(field.reshape(-1), stride, start, way)
-    return state.taken.isdisjoint(way.tolist())
+    for turned in (False, True):  # two of the shortest ways: one turns as soon, the other as late as can be
+        _follow(field.reshape(-1), stride, start, turned, way)
+        if state.taken.isdisjoint(way.tolist()):
+            return True
+    return False
 
 
 @compiled
-def _follow(field: Distances, stride: int, cell: int, way: Distances) -> None:
-    """Write the cells of a shortest way, without the first: ties go to the first of up, down, left, right."""
+def _follow(field: Distances, stride: int, cell: int, turned: bool, way: Distances) -> None:
+    """Write the cells of a shortest way, without the first: ties go to the first, or last, of up, down, left, right."""
     for step in range(len(way)):
         least, best = field[cell], cell
-        for side in range(4):
+        for number in range(4):
+            side = 3 - number if turned else number
             if side == 0:
                 near = cell - stride
             elif side == 1:

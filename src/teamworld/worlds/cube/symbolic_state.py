@@ -187,6 +187,10 @@ class SymbolicState:
     @cached_property
     def grid(self) -> npt.NDArray[np.int16]:
         """Return the framed grid, shape (K + 2, K + 2), with agent i (in the order of ``agents``) as -(i + 1)."""
+        return self.draw()
+
+    def draw(self) -> npt.NDArray[np.int16]:
+        """Return the same, made anew."""
         grid = self.walls.copy()
         for i, (row, col) in enumerate(self.agents.values()):
             if grid[row + 1, col + 1] == 0:  # an imagined state may have an agent where a block came to lie
@@ -226,7 +230,7 @@ class SymbolicState:
 
     def as_facts(self, make: Callable[[], Iterable[Fact]], seen: Mapping[Fact, int] | None = None) -> Facts:
         """Return facts that tell this state, made when somebody reads one; ``seen`` is when each was last seen."""
-        return Facts.later(make, _read, self, seen)
+        return Facts.later(make, _read, self, seen, is_exact=True)
 
     def _tell(self) -> Iterator[Fact]:
         yield Fact(GRID, "SIDE", self.side)

@@ -16,7 +16,13 @@ from teamworld.worlds.contract import WAIT, View, World
 
 DRAWN = {"cube": "n2", "household": "dev", "transport": "dev", "wildfire": "cut_trees_sparse_small"}
 #: Levels in which an agent does not see all.
-HIDING = {**DRAWN, "wildfire": "scout_fire_small", "lbf": "Foraging-2s-8x8-2p-2f-coop-v3", "rware": "rware-tiny-2ag-v2"}
+HIDING = {
+    **DRAWN,
+    "wildfire": "scout_fire_small",
+    "rooms": "three",
+    "lbf": "Foraging-2s-8x8-2p-2f-coop-v3",
+    "rware": "rware-tiny-2ag-v2",
+}
 
 
 def picture(world: World, view: View) -> KnownPicture:
@@ -53,6 +59,7 @@ def test_two_worlds_that_an_agent_cannot_tell_apart_have_one_picture(world: str)
             away = [place for place, name in enumerate(first.spec.agents) if name in shown.hidden]
             known = [row for place, row in enumerate(shown.frame["agents"]) if place not in away]
             assert not find_fault(shown.static, [{**shown.frame, "agents": known}], len(known))
+            assert known
 
 
 def test_agents_are_where_they_are_and_nowhere_if_nobody_sees_them() -> None:
@@ -97,6 +104,15 @@ def test_ground_that_nobody_saw_is_unseen() -> None:
     assert 0 < len(seen) < len(cells)
     assert all(seen)
     assert shown.frame["agents"][0] == fire.snapshot()["agents"][0]
+
+
+def test_cooks_see_the_whole_kitchen() -> None:
+    pytest.importorskip("cogrid")
+    kitchen = registry.make("overcooked", "cramped_room", 0, 40, {})
+    kitchen.reset(0)
+    for agent in kitchen.spec.agents:
+        shown = picture(kitchen, kitchen.view(agent))
+        assert (shown.static, shown.frame, shown.hidden) == (kitchen.spec.static, kitchen.snapshot(), frozenset())
 
 
 def test_a_room_is_as_large_as_what_is_known_of_it() -> None:

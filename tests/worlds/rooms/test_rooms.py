@@ -11,11 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teamworld.errors import UserError
-from teamworld.language import Action, AgentId, Cell, Entity, Facts, Plan, parse_action
+from teamworld.language import Action, AgentId, Cell, Entity, Fact, Facts, Plan, parse_action
 from teamworld.planning.allocation import pool_facts
+from teamworld.worlds.base import picture
 from teamworld.worlds.contract import WAIT, StepResult, talk
 from teamworld.worlds.rooms import draw
 from teamworld.worlds.rooms.facts import list_facts, read_state
+from teamworld.worlds.rooms.known_picture import known_picture
 from teamworld.worlds.rooms.levels import LEVELS, Instance, instance
 from teamworld.worlds.rooms.physics import BURNS, OVERCOME, Primitive, step
 from teamworld.worlds.rooms.state import House, Item, State, distances
@@ -40,6 +42,11 @@ def world(
     )
     kinds = {agent: kind for agent, (kind, _) in agents.items()}
     return RoomsWorld(Instance(HOUSE, kinds, state, shut), "custom", 60, RoomsOptions(spread=spread))
+
+
+def cells_of_agents(here: RoomsWorld) -> list[Cell]:
+    """Return where the agents are that are there, in the team's order."""
+    return [(agent[0], agent[1]) for agent in here.snapshot()["agents"] if agent]
 
 
 def do(here: RoomsWorld, **orders: str) -> StepResult:
@@ -114,11 +121,12 @@ def test_a_heavy_thing_takes_two_who_lift_in_the_same_tick_and_go_together() -> 
     report = do(here, a="lift(<item>(0))", b="lift(<item>(0))")
     assert report.attempts[0].success
     assert {report.outcomes[agent].status for agent in "ab"} == {"done"}
-    before = here.snapshot()["agents"]
+    before = cells_of_agents(here)
     do(here, a="bring(<item>(0))")  # alone it cannot be moved
-    assert here.snapshot()["agents"] == before
+    assert cells_of_agents(here) == before
     do(here, b="bring(<item>(0))")
-    assert here.snapshot()["agents"][0] == here.snapshot()["agents"][1] == here.snapshot()["items"][0][0] != before[0]
+    assert cells_of_agents(here)[0] == cells_of_agents(here)[1] != before[0]
+    assert Fact(Entity("item", 0), "AT", cells_of_agents(here)[0]) in here.truth()
     while (report := here.step({})).end_reason is None:
         pass
     assert report.end_reason == "all_done"
@@ -148,11 +156,11 @@ def test_scouts_are_twice_as_fast_but_not_through_walls() -> None:
     here = world({"a": ("carrier", (2, 0)), "s": ("scout", (2, 0))}, {0: (1, (0, 0))})
     orders = {agent: parse_action("go((2, 8))") for agent in "as"}
     here.step(orders)
-    assert here.snapshot()["agents"] == [[2, 1], [2, 2]]
+    assert cells_of_agents(here) == [(2, 1), (2, 2)]
     assert here.domain.estimate_steps("s", orders["s"], here.view("s").known) == 3
     for _ in range(3):
         here.step({})
-    assert here.snapshot()["agents"][1] == [2, 8]
+    assert cells_of_agents(here)[1] == (2, 8)
 
 
 def test_fire_takes_whoever_is_in_it_and_overcomes_whoever_is_beside() -> None:
@@ -324,16 +332,41 @@ def test_bad_input_is_refused_in_one_line() -> None:
 def test_pictures_show_what_is_there() -> None:
     here = world({"a": ("carrier", (0, 1)), "b": ("scout", (1, 8))}, {0: (2, (3, 3))}, shut=(0,), fire=((4, 0),))
     assert draw.text(here.spec.static, here.snapshot()).split("\n") == [
-        " a   #    T",
-        "     #  a  ",
-        "     |     ",
-        "   O #     ",
-        "*    #     ",
+        ".A...#....T",
+        ".....#..B..",
+        ".....|.....",
+        "...0.#.....",
+        "*....#.....",
     ]
-    pixels = draw.frame(here.spec.static, here.snapshot(), scale=3)
-    assert pixels.shape == (15, 33, 3)
+    pixels = draw.frame(here.spec.static, here.snapshot(), scale=9)
+    assert pixels.shape == (45, 99, 3)
     assert pixels.dtype == np.uint8
-    assert tuple(pixels[13, 1]) == draw.COLORS["*"]
+    assert tuple(pixels[40, 4]) == (0xD5, 0x5E, 0)
+    assert [look["words"] for kind, look in here.spec.static["kinds"].items() if kind.startswith("weight")] == [
+        "takes 2 agents at once"
+    ]
+
+
+def test_a_picture_has_nobody_who_is_gone_and_what_each_holds() -> None:
+    here = world({"a": ("carrier", (0, 1)), "b": ("carrier", (4, 1))}, {0: (1, (0, 1))}, fire=((4, 0), (4, 2), (3, 1)))
+    do(here, a="lift(<item>(0))")
+    assert here.snapshot()["agents"][0] == [0, 1, "0", "", "weight 1"]
+    assert not [thing for thing in here.snapshot()["things"] if thing[2].startswith("weight")], "it is in a hand"
+    burnt = {"v": 1, "agents": [here.snapshot()["agents"][0], None], "things": []}
+    assert not picture.find_fault(here.spec.static, [burnt], 2)
+    assert "B" not in draw.text(here.spec.static, burnt)
+    assert draw.frame(here.spec.static, burnt).any()
+
+
+def test_a_picture_of_what_an_agent_knows_has_unseen_rooms_and_no_more() -> None:
+    here = world({"a": ("carrier", (0, 1)), "b": ("carrier", (1, 8))}, {0: (1, (3, 3)), 1: (2, (3, 9))})
+    shown = known_picture(here.view("a"), ("a", "b"))
+    assert shown.hidden == {"b"}
+    assert shown.frame["agents"] == [[0, 1, "0", "", ""], None]
+    things = [thing for thing in shown.frame["things"] if thing[2] != "unseen"]
+    assert things == [[3, 3, "weight 1", "0"]]
+    assert {column for _, column, kind, _ in shown.frame["things"] if kind == "unseen"} == set(range(6, 11))
+    assert "weight 2" not in shown.static["kinds"], "what it weighs would tell that it is there"
 
 
 # ---- words

@@ -2,7 +2,8 @@
 
 ``static`` of a world holds once ``drawer`` (``"grid"``), ``size`` (rows, columns), ``kinds`` (name -> shape, colour,
 words for the key) and ``ground`` (row, column, kind). A snapshot holds ``agents`` (row, column, label, facing, kind
-that is carried; the last two may be empty) in the team's order, and ``things`` (row, column, kind, label).
+that is carried; the last two may be empty; null is an agent that is gone) in the team's order, and ``things`` (row,
+column, kind, label).
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class _Static(msgspec.Struct):
 
 
 class _Moment(msgspec.Struct):
-    agents: list[tuple[int, int, _Label, Literal["", "north", "south", "west", "east"], str]]
+    agents: list[tuple[int, int, _Label, Literal["", "north", "south", "west", "east"], str] | None]
     things: list[tuple[int, int, _Name, _Label]]
 
 
@@ -57,16 +58,18 @@ def static(size: Cell, kinds: Mapping[str, Kind], ground: Iterable[tuple[Cell, s
     return {"drawer": "grid", "size": list(size), "kinds": named, "ground": [[*cell, kind] for cell, kind in ground]}
 
 
-def snapshot(agents: Iterable[tuple[Cell, str, str, str]], things: Collection[tuple[Cell, str, str]]) -> dict[str, Any]:
+def snapshot(
+    agents: Iterable[tuple[Cell, str, str, str] | None], things: Collection[tuple[Cell, str, str]]
+) -> dict[str, Any]:
     """Return what a drawing needs to know of a moment.
 
     Args:
-        agents: Cell, label, facing and kind that is carried, in the team's order.
+        agents: Cell, label, facing and kind that is carried, in the team's order; None for those that are gone.
         things: Cell, kind and label.
     """
     return {
         "v": 1,
-        "agents": [[*cell, label, facing, held] for cell, label, facing, held in agents],
+        "agents": [None if agent is None else [*agent[0], *agent[1:]] for agent in agents],
         "things": [[*cell, kind, label] for cell, kind, label in things],
     }
 
@@ -79,7 +82,7 @@ def find_fault(static: Mapping[str, Any], snapshots: Iterable[Mapping[str, Any]]
     Args:
         static: What the world declares once.
         snapshots: Its moments.
-        team: How many agents it has; all are in each moment, also those that are gone.
+        team: How many agents it has; all have a place in each moment, also those that are gone.
     """
     place = "static"
     try:
@@ -93,7 +96,7 @@ def find_fault(static: Mapping[str, Any], snapshots: Iterable[Mapping[str, Any]]
             if len(moment.agents) != team:
                 fault = f"{len(moment.agents)} agents of a team of {team}"
                 break
-            held = [(row, column, kind) for row, column, _, _, kind in moment.agents]
+            held = [(agent[0], agent[1], agent[4]) for agent in moment.agents if agent is not None]
             fault = _find_misplaced(once, [*held, *((row, column, kind) for row, column, kind, _ in moment.things)])
     except msgspec.ValidationError as error:
         fault = str(error)
@@ -116,8 +119,9 @@ def text(static: Mapping[str, Any], snapshot: Mapping[str, Any]) -> str:
     cells = [["."] * columns for _ in range(rows)]
     for row, column, kind, *label in (*static["ground"], *snapshot["things"]):
         cells[row][column] = label[0] if label and label[0] else kind[0]
-    for number, (row, column, *_) in enumerate(snapshot["agents"]):
-        cells[row][column] = "@" if number > 9 else "ABCDEFGHIJ"[number]
+    for number, agent in enumerate(snapshot["agents"]):
+        if agent is not None:
+            cells[agent[0]][agent[1]] = "@" if number > 9 else "ABCDEFGHIJ"[number]
     return "\n".join("".join(row) for row in cells)
 
 
@@ -135,9 +139,8 @@ def frame(static: Mapping[str, Any], snapshot: Mapping[str, Any], scale: int = 3
         look = static["kinds"][kind]
         _fill(picture, row, column, scale, look["shape"], _channels(look["colour"]))
         labels += [(row, column, label[0], INK, 0.42)] if label else []
-    for (row, column, radius), (*_, label, facing, held) in zip(
-        _spread(snapshot["agents"]), snapshot["agents"], strict=True
-    ):
+    agents = [agent for agent in snapshot["agents"] if agent is not None]
+    for (row, column, radius), (*_, label, facing, held) in zip(_spread(agents), agents, strict=True):
         if held:
             _fill(picture, row, column, scale, "square", _channels(static["kinds"][held]["colour"]), radius + 0.06)
         _fill(picture, row, column, scale, "disc", AGENT, radius)

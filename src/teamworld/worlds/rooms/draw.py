@@ -1,40 +1,86 @@
-"""Pictures of rooms from a snapshot and the instance's ``static``: as text, or as pixels."""
+"""A moment of the rooms, true or known, as data for pictures and the replay, see ``base.picture``."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-#: The colour of each sign: ``#`` wall, ``/`` open door, ``|`` shut door, and those of ``text``.
-COLORS: Mapping[str, tuple[int, int, int]] = {
-    **{"#": (70, 70, 70), " ": (245, 245, 240), "/": (225, 215, 195), "|": (120, 80, 40), "T": (157, 212, 177)},
-    **{",": (190, 185, 180), "*": (226, 88, 34), "o": (212, 196, 188), "O": (160, 130, 110), "a": (60, 110, 170)},
+from teamworld.language import AgentId, Cell
+from teamworld.worlds.base import picture
+from teamworld.worlds.rooms.state import House, State
+
+_KINDS: Final[dict[str, picture.Kind]] = {
+    "#": ("tile", "#5d646c", "wall"),
+    "/": ("tile", "#eadfc8", "door"),
+    "|": ("tile", "#7a4a22", "door that is shut"),
+    "T": ("tile", "#a9d8bd", "table: things are brought here"),
+    "ash": ("tile", "#bdb9b6", "burnt out"),
+    "smoke": ("tile", "#c9c3d6", "smoke: has overcome who is here"),
+    "*": ("disc", "#d55e00", "fire"),
 }
+#: By weight, of things.
+_SHADES: Final = ("#f0d9b5", "#b98a4e", "#86592a")
+_UNSEEN: Final[picture.Kind] = ("tile", "#d6dade", "not seen yet")
+
+
+def static(house: House, kinds: Mapping[AgentId, str], state: State) -> dict[str, Any]:
+    """Return what a drawing needs to know once.
+
+    Args:
+        house: The floor plan.
+        kinds: The kind of each agent.
+        state: The start, or what is known; only its weights and whether anything is unseen are read.
+    """
+    looks = dict(_KINDS)
+    for weight in sorted({thing.weight for thing in state.items.values()}):
+        words = "thing with its number" if weight < 2 else f"takes {weight} agents at once"
+        looks[_kind(weight)] = ("square", _SHADES[min(weight, len(_SHADES)) - 1], words)
+    if state.unseen:
+        looks["unseen"] = _UNSEEN
+    if "scout" in kinds.values():
+        looks |= {"scout": ("disc", "#98a1a9", "s: scout, opens doors, carries nothing")}
+    rows, columns = house.size
+    walls = [(row, column) for row in range(rows) for column in range(columns) if not house.rooms_at((row, column))]
+    ground = [*((cell, "#") for cell in walls), *((cell, "/") for cell in house.doors), (house.table, "T")]
+    return picture.static(house.size, looks, ground)
+
+
+def snapshot(state: State, house: House, kinds: Mapping[AgentId, str]) -> dict[str, Any]:
+    """Return where agents are with what they hold, in the team's order (null: gone, or nobody knows), and all else."""
+    agents = []
+    for number, (agent, kind) in enumerate(kinds.items()):
+        held, cell = state.held(agent), state.agents.get(agent)
+        label = f"s{number}" if kind == "scout" else str(number)
+        agents.append(
+            None if cell is None else (cell, label, "", "" if held is None else _kind(state.items[held].weight))
+        )
+    return picture.snapshot(agents, list(_list_things(state, house)))
+
+
+def _list_things(state: State, house: House) -> Iterator[tuple[Cell, str, str]]:
+    """Yield all that is in a place, from the bottom up."""
+    yield from ((cell, "unseen", "") for room in sorted(state.unseen) for cell in house.cells(room))
+    yield from ((house.doors[door], "|", "") for door in sorted(state.shut))
+    yield from ((cell, "ash", "") for cell in sorted(state.ash))
+    yield from ((state.agents[agent], "smoke", "") for agent in sorted(state.overcome) if agent in state.agents)
+    for number, thing in state.items.items():
+        if thing.cell is not None and thing.state == "free":
+            yield thing.cell, _kind(thing.weight), str(number)
+    yield from ((cell, "*", "") for cell in sorted(state.fire))
+
+
+def _kind(weight: int) -> str:
+    return f"weight {weight}"
 
 
 def text(static: Mapping[str, Any], snapshot: Mapping[str, Any]) -> str:
-    """Draw a moment as text: ``o`` light and ``O`` heavy items, ``a`` agents, ``T`` table, ``*`` fire, ``,`` ash."""
-    rows, columns = static["size"]
-    room = (columns + 1) // static["rooms"]
-    cells = [["#" if col % room == room - 1 else " " for col in range(columns)] for _ in range(rows)]
-    items = zip(static["weights"], snapshot["items"], strict=True)
-    marks = [  # from the bottom up
-        *(("|" if door in snapshot["shut"] else "/", cell) for door, cell in enumerate(static["doors"])),
-        ("T", static["table"]),
-        *((",", cell) for cell in snapshot["ash"]),
-        *(("O" if weight > 1 else "o", cell) for weight, (cell, state) in items if cell and state != "lost"),
-        *(("a", cell) for cell in snapshot["agents"] if cell),
-        *(("*", cell) for cell in snapshot["fire"]),
-    ]
-    for mark, (row, col) in marks:
-        cells[row][col] = mark
-    return "\n".join("".join(row) for row in cells)
+    """Draw a moment as text: things by their number, agents by letters, ``#`` walls, ``|`` shut doors, ``*`` fire."""
+    return picture.text(static, snapshot)
 
 
 def frame(static: Mapping[str, Any], snapshot: Mapping[str, Any], scale: int = 24) -> npt.NDArray[np.uint8]:
     """Draw a moment as pixels: uint8 array of shape (rows * scale, columns * scale, 3)."""
-    plain = np.array([[COLORS[mark] for mark in row] for row in text(static, snapshot).split("\n")], np.uint8)
-    return plain.repeat(scale, axis=0).repeat(scale, axis=1)
+    return picture.frame(static, snapshot, scale)

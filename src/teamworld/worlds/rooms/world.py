@@ -17,9 +17,10 @@ from teamworld.worlds.base.memory import FactMemory, Perception
 from teamworld.worlds.base.options import read_options
 from teamworld.worlds.base.world import FactsWorld, list_progress
 from teamworld.worlds.contract import WAIT, Attempt, GoalEvent, Outcome, StepResult, WorldSpec
-from teamworld.worlds.rooms import bounds, physics
+from teamworld.worlds.rooms import bounds, draw, physics
 from teamworld.worlds.rooms.domain import RoomsDomain
 from teamworld.worlds.rooms.facts import list_facts, read_state
+from teamworld.worlds.rooms.known_picture import known_picture as known_picture
 from teamworld.worlds.rooms.levels import LEVELS as LEVELS
 from teamworld.worlds.rooms.levels import Instance, instance
 from teamworld.worlds.rooms.skills import Skill
@@ -63,8 +64,6 @@ class RoomsWorld(FactsWorld[RoomsDomain, Skill, Change]):
     def __init__(self, placed: Instance, level: str, horizon: int, options: RoomsOptions) -> None:
         self._placed, self._house, self._options = placed, placed.house, options
         house = placed.house
-        static = {"size": list(house.size), "doors": [list(cell) for cell in house.doors], "table": list(house.table)}
-        static |= {"rooms": house.rooms, "weights": [thing.weight for thing in placed.state.items.values()]}
         spec = WorldSpec(
             world="rooms",
             level=level,
@@ -75,7 +74,7 @@ class RoomsWorld(FactsWorld[RoomsDomain, Skill, Change]):
             rules=tell_rules(house, placed.kinds, placed.state, placed.doors, options.spread),
             memory="agent",
             options=options.model_dump(),
-            static=static,
+            static=draw.static(house, placed.kinds, placed.state),
         )
         super().__init__(spec, RoomsDomain(house, placed.kinds, placed.doors))
 
@@ -160,16 +159,8 @@ class RoomsWorld(FactsWorld[RoomsDomain, Skill, Change]):
         return self._domain.write(self._state)
 
     def snapshot(self) -> Mapping[str, Any]:
-        """Return places: agents (null: gone) in the team's order, items with their state, fire, ash, shut doors."""
-        state = self._state
-        return {
-            "v": 1,
-            "agents": [list(state.agents[a]) if a in state.agents else None for a in self._spec.agents],
-            "items": [[None if i.cell is None else list(i.cell), i.state] for i in state.items.values()],
-            "fire": [list(cell) for cell in sorted(state.fire)],
-            "ash": [list(cell) for cell in sorted(state.ash)],
-            "shut": sorted(state.shut),
-        }
+        """Return what a drawing of this moment needs, see ``draw``."""
+        return draw.snapshot(self._state, self._house, self._placed.kinds)
 
     def _look(self) -> None:
         house = self._house

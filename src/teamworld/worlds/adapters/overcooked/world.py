@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from teamworld.worlds.adapters.known_picture import of_facts
 from teamworld.worlds.adapters.overcooked import draw
 from teamworld.worlds.adapters.overcooked.domain import OvercookedDomain
 from teamworld.worlds.adapters.overcooked.env import PACKAGE as PACKAGE
@@ -37,6 +38,7 @@ class OvercookedOptions(BaseModel):
 
 
 OPTIONS = OvercookedOptions
+known_picture = of_facts(lambda describer: draw.static(describer.kitchen))
 
 
 @lru_cache(maxsize=8)

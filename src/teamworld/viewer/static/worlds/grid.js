@@ -139,10 +139,10 @@
     pen.globalAlpha = 1;
   }
 
-  /** Whether the world's labels are no more than numbers, perhaps with a letter; others stand beside the number. */
-  const areNumbers = ({ agents }) => agents.every((agent, place) => !agent?.[2] || agent[2].includes(String(place)));
+  /** Whether the world's labels say who is who, as numbers or letters of names do; others stand beside the number. */
+  const areNames = ({ agents }, { team }) => agents.every((agent, place) => !agent?.[2] || agent[2].includes(String(place)) || team[place].name.includes(agent[2]));
 
-  function drawAgent(pen, spot, place, agent, colour, theme, isChosen, kinds, numbered) {
+  function drawAgent(pen, spot, place, agent, colour, theme, isChosen, kinds, isNamed) {
     const [, , label, facing, held] = agent;
     const { x, y, radius } = spot;
     if (facing) {
@@ -164,7 +164,7 @@
     pen.strokeStyle = theme.ink;
     pen.stroke();
     if (held) shape(pen, kinds[held], x - radius * 0.72, y + radius * 0.72, radius * 1.25, theme.ink);
-    const extra = numbered ? "" : label;
+    const extra = isNamed ? "" : label;
     write(pen, extra || !label ? String(place) : label, x, y, radius * 1.2, tw.inkOn(colour));
     if (!extra || radius < 8) return;
     const size = radius * 0.72;
@@ -251,7 +251,7 @@
       { samples: [sample(0, 0, "0", "", "")], words: "agent, in the colour of the goal it works on", soft: true },
       ...(any((agent) => agent[3]) ? [{ samples: [sample(0, 0, "", "east", "")], words: "the way it faces", soft: true }] : []),
       ...(any((agent) => agent[4]) ? [{ words: "below on its left: what it carries", soft: true }] : []),
-      ...(!areNumbers(moment.frame) ? [{ words: "above on its right: its own label", soft: true }] : []),
+      ...(!areNames(moment.frame, episode) ? [{ words: "above on its right: its own label", soft: true }] : []),
       ...(episode.joints.length ? [{ words: "1/2: one acts, it takes two at once", soft: true }] : []),
     ];
   }
@@ -276,12 +276,12 @@
       pen.drawImage(ground(map, episode, moment.theme), 0, 0, map.size, map.size);
       drawThings(pen, map, moment.frame.things, kinds);
       const agents = places(map, moment);
-      const numbered = areNumbers(moment.frame);
+      const isNamed = areNames(moment.frame, episode);
       const colours = moment.team.map(({ aim }) => (aim ? episode.colour(aim) : moment.theme.idle));
       const here = agents.map((spot, place) => (moment.team[place].gone ? 0 : spot.radius));
       if (agents.length <= MOST_TRAILS) agents.forEach((spot, place) => here[place] && drawTrail(pen, map, spot, place, moment, episode, colours[place]));
       agents.forEach((spot, place) => {
-        if (here[place]) drawAgent(pen, spot, place, moment.frame.agents[place], colours[place], moment.theme, place === moment.chosen, kinds, numbered);
+        if (here[place]) drawAgent(pen, spot, place, moment.frame.agents[place], colours[place], moment.theme, place === moment.chosen, kinds, isNamed);
       });
       drawJoints(pen, map, agents, moment, episode);
       return { agents };
@@ -299,7 +299,7 @@
       const here = (thing) => thing && (thing.row ?? thing[0]) === row && (thing.column ?? thing[1]) === column;
       const who = moment.frame.agents.flatMap((agent, place) => {
         if (!here(agent) || moment.team[place].gone) return [];
-        const extra = areNumbers(moment.frame) ? "" : agent[2];
+        const extra = areNames(moment.frame, episode) ? "" : agent[2];
         return [`${tw.say(episode.team[place].name)}${extra ? ` (${extra})` : ""}${agent[4] ? `, carries ${episode.static.kinds[agent[4]].words}` : ""}`];
       });
       const what = [...moment.frame.things, ...episode.static.ground].filter(here).map((thing) => `${episode.static.kinds[thing[2]].words}${thing[3] ? `: ${thing[3]}` : ""}`);

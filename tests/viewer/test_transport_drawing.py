@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -67,3 +68,45 @@ def test_the_house_is_drawn(browser: Page, files: dict[str, Path]) -> None:
         spot = shown.evaluate("teamworld.player.stage.drawn.agents[0]")
         told = shown.evaluate(f"teamworld.player.stage.wordsAt({spot['x']}, {spot['y']})")
         assert told
+
+
+@pytest.mark.heavy
+def test_tags_do_not_cover_each_other_and_walls_cut_off_sight(browser: Page, files: dict[str, Path]) -> None:
+    with opened(browser, files["transport"], width=1300, height=900) as shown:
+        steps, size = shown.evaluate("[teamworld.episode.steps, teamworld.player.stage.size]")
+        for step in range(0, steps + 1, 4):
+            moment = f"teamworld.player.stage.moment({step}, teamworld.player.theme, null)"
+            tags = shown.evaluate(f"teamworld.drawers.transport.tags({moment}, teamworld.episode, {size})")
+            kinds = shown.evaluate("teamworld.episode.static.items.map((item) => item.kind)")
+            at = [place for number, _, place in tags if kinds[number] != "unrelated"]
+            assert at
+            near = [math.dist(place, other) for k, place in enumerate(at) for other in at[:k]]
+            assert min(near, default=99.0) >= 15
+        walls = [[100, -1000, 110, 1], [-1000, 300, 1000, 310]]
+        look = "(walls) => teamworld.drawers.transport.view({ walls, sight: 500 }, [0, 0], 45)"
+        corners = shown.evaluate(look, walls)
+        assert corners[0] == [0, 0]
+        east, north = corners[-1], corners[1]
+        assert east == pytest.approx([100, 0], abs=1e-6), "the wall in the east reaches up to here"
+        assert north == pytest.approx([0, 300], abs=1e-6)
+        middle = shown.evaluate("(walls) => teamworld.drawers.transport.view({ walls, sight: 200 }, [0, 0], 45)", walls)
+        assert math.hypot(*middle[46]) == pytest.approx(200), "no wall is nearer"
+        (wide, *_) = shown.evaluate("teamworld.drawers.transport.view({ walls: [], sight: 200 }, [0, 0], 0)")[1:]
+        assert wide == pytest.approx([-200, 200]), "sight is as deep aside as ahead"
+
+
+@pytest.mark.heavy
+def test_the_pointer_tells_furniture_and_room(browser: Page, files: dict[str, Path]) -> None:
+    with opened(browser, files["transport"], width=1300, height=900) as shown:
+        size = shown.evaluate("teamworld.player.stage.size")
+        words = {
+            line
+            for x in range(0, size, 9)
+            for line in shown.evaluate(
+                f"Array.from({{ length: 90 }}, (_, k) => teamworld.player.stage.wordsAt({x}, k * {size} / 90)).flat()"
+            )
+        }
+        assert "bed" in words
+        assert any(line.startswith("Bedroom ") for line in words)
+        for words_of_key in ("m deep, up to the walls", "way of the last 4 steps"):
+            assert words_of_key in shown.inner_text("#key")

@@ -187,6 +187,10 @@ def test_a_log_of_the_level_play_says_what_it_lacks(
         assert shown.is_hidden("#layers")
 
 
+def overlap(box: Sequence[float], other: Sequence[float]) -> bool:
+    return box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
+
+
 @pytest.mark.heavy
 def test_tags_of_a_home_do_not_cover_each_other_and_furniture_has_names(browser: Page, files: dict[str, Path]) -> None:
     with opened(browser, files["household"], width=1300, height=900) as shown:
@@ -198,6 +202,18 @@ def test_tags_of_a_home_do_not_cover_each_other_and_furniture_has_names(browser:
         assert len(tags) > 3
         for k, (x, y) in enumerate(tags):
             assert all(max(abs(x - a), abs(y - b)) >= 14 for a, b in tags[:k])
+        names = shown.evaluate(f"teamworld.drawers.household.labels(teamworld.episode, {size})")
+        pieces = shown.evaluate("teamworld.episode.static.furniture.map((piece) => piece.name)")
+        told = {name["words"].split(" ×")[0] for name in names}
+        assert {"kitchen", "livingroom", "coffeetable"} <= told
+        assert len(told & set(pieces)) >= 0.8 * len(set(pieces)), set(pieces) - told
+        boxes = [name["place"] for name in names]
+        for k, box in enumerate(boxes):
+            assert not any(overlap(box, other) for other in boxes[:k]), names[k]
+        covered = [
+            name["words"] for name in names for x, y in tags if overlap(name["place"], [x - 6, y - 6, x + 6, y + 6])
+        ]
+        assert covered == []
         spot = shown.evaluate("teamworld.player.stage.drawn.agents[0]")
         assert shown.evaluate(f"teamworld.player.stage.wordsAt({spot['x']}, {spot['y']})")[0].split()[0] in (
             "bedroom", "kitchen", "livingroom", "bathroom",
@@ -251,6 +267,32 @@ def test_zoom_layers_and_words_under_the_pointer(browser: Page, files: dict[str,
         assert shown.evaluate("teamworld.player.stage.view.x") == pytest.approx(0.5 / 2.56), "not beyond the edge"
         shown.click("#whole")
         assert shown.evaluate("teamworld.player.stage.view") == {"zoom": 1, "x": 0.5, "y": 0.5}
+
+
+@pytest.mark.heavy
+def test_fires_are_framed_with_how_many_cells_burn_as_far_as_the_layer_knows(
+    browser: Page, files: dict[str, Path], logs: dict[str, Sequence[Event]]
+) -> None:
+    states = [event.state for event in logs["wildfire"] if isinstance(event, DrawingState)]
+    fires = "teamworld.drawers.wildfire.fires(teamworld.player.stage.moment(%d, {}, null), teamworld.episode)"
+    with opened(browser, files["wildfire"]) as shown:
+        for step, state in enumerate(states):
+            boxes = shown.evaluate(fires % step)
+            assert sum(box[4] for box in boxes) == state["counts"][0]
+            assert all(x0 <= x1 and y0 <= y1 for x0, y0, x1, y1, _ in boxes)
+        assert shown.evaluate(fires % 0)
+        shown.select_option("#layer", "team")
+        seen = shown.evaluate("Array.from(teamworld.fire.memory(teamworld.episode, null, 0))")
+        burn = sum(code in (9, 10) for code in seen)
+        assert sum(box[4] for box in shown.evaluate(fires % 0)) == burn < states[0]["counts"][0], "nobody sees it yet"
+        land_of_three = ["0" * 20] * 20
+        fake = {"static": {"size": 20, "land": land_of_three, "is_known": True}, "frames": [], "style": land.STYLE}
+        runs = [0, 1, 10, 4, 1, 9, 4 * 20 + 2, 1, 10, 15 * 20 + 15, 2, 10]
+        boxes = shown.evaluate(
+            "({ fake, land }) => teamworld.drawers.wildfire.fires({ t: 0, layer: 'truth', frame: { land } }, fake)",
+            {"fake": fake, "land": runs},
+        )
+        assert sorted(boxes) == [[0, 0, 4, 4, 3], [15, 15, 16, 15, 2]], "cells at most four apart are one fire"
 
 
 def sweeping(steps: int) -> tuple[dict[str, Any], list[dict[str, Any]], list[list[int]]]:

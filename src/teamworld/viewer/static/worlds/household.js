@@ -6,6 +6,7 @@
   const TRUTH = "truth";
   const MARGIN = 30; // centimetres round the home
   const TRAIL = 10;
+  const NEAR = 60; // pixels between pieces that are alike, within which one name serves for both
   let paper = null;
 
   const looks = (episode) => episode.style;
@@ -92,11 +93,24 @@
     pen.setLineDash([]);
   }
 
-  /** Names of rooms where they cover the least, then those of furniture, inside it or beside it, where there is room. */
-  function names(pen, plan, fixed, style) {
+  const placed = new WeakMap();
+
+  /** Names with their places: of rooms where they cover the least, then of furniture, inside it or beside it, where there
+   * is room. Kept until the size or the part that is shown changes: names do not move while things do. */
+  function labels(plan, episode) {
+    const key = [plan.size, ...Object.values(plan.view)].join();
+    const kept = placed.get(episode);
+    if (kept?.key === key && kept.fixed === episode.static) return kept.names;
+    const names = findNames(plan, episode.static, looks(episode));
+    placed.set(episode, { key, fixed: episode.static, names });
+    return names;
+  }
+
+  function findNames(plan, fixed, style) {
+    const pen = document.createElement("canvas").getContext("2d");
     const pieces = new Map(fixed.furniture.map((piece) => [piece.id, { ...piece, area: plan.area(piece.box) }]));
-    const taken = [];
-    const size = 13 * plan.unit;
+    const found = [];
+    const size = 14 * plan.unit;
     for (const room of fixed.rooms) {
       const [x0, y0, x1, y1] = plan.area(room.box);
       pen.font = `500 ${size}px system-ui, sans-serif`;
@@ -110,38 +124,40 @@
           if (best === null || covered < best.covered) best = { place, covered };
         }
       }
-      const tint = style.rooms[room.name] ?? style.any_room;
-      write(pen, room.name, best.place[0], best.place[1], size, style.soft, { align: "left", base: "top", halo: tint });
-      taken.push(best.place);
+      found.push({ words: room.name, place: best.place, size, ink: style.soft, halo: style.rooms[room.name] ?? style.any_room });
     }
-    const small = Math.max(9 * plan.unit, 8);
+    const small = Math.max(10.5 * plan.unit, 9);
+    pen.font = `500 ${small}px system-ui, sans-serif`;
     const together = fixed.touching ?? [];
     const alone = fixed.furniture.filter((piece) => !together.flat().includes(piece.id)).map((piece) => [piece.id]);
     for (const ids of [...together, ...alone]) {
       const own = ids.map((id) => pieces.get(id));
-      const words = own[0].name + (ids.length > 1 ? ` x${ids.length}` : "");
-      pen.font = `500 ${small}px system-ui, sans-serif`;
+      const words = own[0].name + (ids.length > 1 ? ` ×${ids.length}` : "");
       const areas = own.map((piece) => piece.area);
       const around = [0, 1, 2, 3].map((side) => (side < 2 ? Math.min : Math.max)(...areas.map((area) => area[side])));
       const others = [...pieces.values()].filter((piece) => !ids.includes(piece.id)).map((piece) => piece.area);
-      const place = findLabel(plan, fixed, around, areas, [...taken, ...others], pen.measureText(words).width, small);
+      const taken = found.map(({ place }) => place);
+      const isFilled = own.some((piece) => piece.goal || piece.container); // things lie in the middle of it
+      const middle = [(around[0] + around[2]) / 2, (around[1] + around[3]) / 2];
+      const isNamed = found.some((one) => one.words === words && Math.hypot(one.middle[0] - middle[0], one.middle[1] - middle[1]) < NEAR * plan.unit);
+      if (isNamed && !isFilled) continue; // a chair beside a chair
+      const place = findLabel(plan, fixed, around, isFilled ? [] : areas, [...taken, ...others, ...(isFilled ? areas : [])], pen.measureText(words).width, small, isFilled ? [2, 2 * small, 4 * small] : [2, small]);
       if (!place) continue;
-      const ink = own[0].goal ? style.target[1] : own[0].container ? "#3d4750" : "#7d7466";
-      const halo = own.some((piece) => within(place, piece.area)) ? null : "#ffffff";
-      write(pen, words, place[0], place[3], small, ink, { align: "left", base: "alphabetic", halo });
-      taken.push(place);
+      const ink = own[0].goal ? style.target[1] : own[0].container ? "#3d4750" : "#6f6757";
+      found.push({ words, place, middle, size: small, ink, halo: own.some((piece) => within(place, piece.area)) ? null : "#ffffff" });
     }
+    return found;
   }
 
   /** Where a name has room: within a piece, else beside it, in a room first; undefined if nowhere. */
-  function findLabel(plan, fixed, [x0, y0, x1, y1], own, taken, long, size) {
+  function findLabel(plan, fixed, [x0, y0, x1, y1], own, taken, long, size, distances) {
     const at = (x, y) => [x, y, x + long, y + size];
     const inside = own.flatMap((piece) => {
       const left = (piece[0] + piece[2] - long) / 2;
       return [at(left, piece[3] - 3 - size), at(left, (piece[1] + piece[3] - size) / 2)].filter((place) => within(place, piece));
     });
     const [middle, down] = [(x0 + x1 - long) / 2, (y0 + y1 - size) / 2];
-    const beside = [2, 2 * size, 4 * size].flatMap((far) => [at(middle, y1 + far), at(middle, y0 - size - far), at(x1 + far, down), at(x0 - long - far, down)]);
+    const beside = distances.flatMap((far) => [at(middle, y1 + far), at(middle, y0 - size - far), at(x1 + far, down), at(x0 - long - far, down)]);
     const rooms = fixed.rooms.map((room) => plan.area(room.box));
     const isIn = (place) => rooms.some((room) => within(place, room));
     const sheet = beside.filter((place) => within(place, [0, 0, plan.size, plan.size]));
@@ -160,7 +176,7 @@
     pen.fillRect(0, 0, plan.size, plan.size);
     rooms(pen, plan, episode.static, style);
     furniture(pen, plan, episode.static, frame, style);
-    names(pen, plan, episode.static, style);
+    for (const { words, place, size, ink, halo } of labels(plan, episode)) write(pen, words, place[0], place[3], size, ink, { align: "left", base: "bottom", halo });
     paper = { key, episode, canvas };
     return canvas;
   }
@@ -206,12 +222,14 @@
       heaps.get(key).age = Math.min(heaps.get(key).age, frame.ages[k] ?? 0);
     });
     const areas = all.map((room) => plan.area(room.box));
+    const apart = looks(episode).apart * plan.unit;
+    const written = labels(plan, episode).map(({ place: [x0, y0, x1, y1] }) => [x0 - apart / 2, y0 - apart / 2, x1 + apart / 2, y1 + apart / 2]);
     const taken = [];
     return [...heaps.values()].map(({ relation, place, need, spots, age }) => {
       const piece = boxes.get(place);
       let home = [0, 1].map((axis) => spots.reduce((sum, spot) => sum + spot[axis], 0) / spots.length);
       if (relation === "INSIDE" && piece) home = plan.spot((piece.box[0] + piece.box[2]) / 2, (piece.box[1] + piece.box[3]) / 2);
-      const at = findSpot(home, taken, areas, looks(episode).apart * plan.unit);
+      const at = findSpot(home, taken, areas, written, apart);
       taken.push(at);
       return { at, home, need, age, number: spots.length, faint: relation === "INSIDE" && Boolean(piece?.container) && !frame.open.includes(place) };
     });
@@ -220,12 +238,15 @@
   /** Steps aside that a tag may take, the shortest first. */
   const ASIDE = Array.from({ length: 169 }, (_, k) => [Math.floor(k / 13) - 6, (k % 13) - 6]).sort(([a, b], [c, d]) => a * a + b * b - c * c - d * d || a - c || b - d);
 
-  /** The place nearest to where a tag belongs at which it covers no other and lies in a room. */
-  function findSpot(home, taken, areas, apart) {
+  /** The place nearest to where a tag belongs at which it covers no other and no name, and lies in a room. */
+  function findSpot(home, taken, areas, written, apart) {
     const edge = apart / 2;
     const places = ASIDE.map(([i, j]) => [home[0] + i * edge, home[1] + j * edge]);
     const isIn = ([x, y]) => areas.some(([x0, y0, x1, y1]) => x0 + edge <= x && x <= x1 - edge && y0 + edge <= y && y <= y1 - edge);
-    return places.find((place) => isIn(place) && taken.every(([x, y]) => Math.max(Math.abs(place[0] - x), Math.abs(place[1] - y)) >= apart)) ?? home;
+    const isFree = (place) => taken.every(([x, y]) => Math.max(Math.abs(place[0] - x), Math.abs(place[1] - y)) >= apart);
+    const isBlank = ([x, y]) => written.every(([x0, y0, x1, y1]) => x <= x0 || x >= x1 || y <= y0 || y >= y1);
+    const free = places.filter((place) => isIn(place) && isFree(place));
+    return free.find(isBlank) ?? free[0] ?? home;
   }
 
   function things(pen, plan, frame, episode) {
@@ -313,7 +334,7 @@
         const at = [spot[0] + (side ? -1.5 : 1.5) * radius, spot[1] - 0.9 * radius];
         tag(pen, plan, style, at, need ? colourOf(episode, need) : "#ffffff", need ? mark(style, need.name) : "?");
       });
-      write(pen, name, spot[0], spot[1] + 1.8 * radius, 11 * plan.unit, style.ink, { weight: 600, halo: "#ffffff" });
+      write(pen, name, spot[0], spot[1] + 1.85 * radius, 12 * plan.unit, style.ink, { weight: 600, halo: "#ffffff" });
     });
     return drawn.map(([x, y]) => ({ x, y, radius }));
   }
@@ -345,6 +366,7 @@
       rows.push({ samples: [(pen, size) => box(pen, [2, 4, size - 2, size - 4], fill, rim, 1.5)], words, soft: true });
     }
     rows.push({ samples: [sample(style.closed[0], mark(style, needs[0].name), true)], words: "pale: in a closed container", soft: true });
+    rows.push({ samples: [(pen, size) => pointer(pen, [size / 2, size / 2], size * 0.3, Math.PI / 2, style.soft)], words: "agent: where it looks, its last steps", soft: true });
     if ((moment.layer ?? TRUTH) !== TRUTH) rows.push({ samples: [(pen, size) => {
       pen.setLineDash([3, 3]);
       box(pen, [2, 4, size - 2, size - 4], "#ffffff00", style.soft, 1);
@@ -385,6 +407,8 @@
     },
     /** For tests: where tags are. */
     tags: (moment, episode, size) => tags(layout(size, episode.static), tw.homeAsKnown(moment, episode), episode),
+    /** For tests: where names are. */
+    labels: (episode, size) => labels(layout(size, episode.static), episode),
     /** The picture in words. */
     words(moment, episode) {
       const { needs, rooms: all } = episode.static;

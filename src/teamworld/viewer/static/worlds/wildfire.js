@@ -45,7 +45,7 @@
     const cell = (size * zoom) / episode.static.size;
     const [left, top] = [x, y].map((middle) => middle * size * zoom - size / 2);
     const spot = (column, row) => [(column + 0.5) * cell - left, (row + 0.5) * cell - top];
-    return { size, cell, left, top, spot, whole: size * zoom, symbol: tw.clamp(size / 42, 14, 18) };
+    return { size, cell, left, top, spot, whole: size * zoom, symbol: tw.clamp(size / 34, 14, 24) };
   }
 
   /** How light the ground is in each place of the lattice of the relief; null in logs without one. */
@@ -160,6 +160,78 @@
     pen.textAlign = "left";
     pen.textBaseline = "alphabetic";
     pen.fillText(words, 12, map.size - 17);
+  }
+
+  const NEAR = 4; // cells between what burns of one fire
+  const ROOM = 90; // pixels up to which a fire is framed: a larger one is plain to see
+  let framed = null;
+
+  /** The fires that are shown, as [least column, least row, greatest column, greatest row, cells that burn]. */
+  function fires(moment, episode) {
+    const key = [moment.t, moment.layer].join();
+    if (framed && framed.episode === episode && framed.key === key) return framed.boxes;
+    const { size } = episode.static;
+    const boxes = [];
+    const near = (box, x, y) => box[0] - NEAR <= x && x <= box[2] + NEAR && box[1] - NEAR <= y && y <= box[3] + NEAR;
+    shown(moment, episode).cells.forEach((code, cell) => {
+      if (!burns(code)) return;
+      const [x, y] = [cell % size, Math.floor(cell / size)];
+      let own = [x, y, x, y, 1];
+      for (let k = boxes.length - 1; k >= 0; k--) {
+        if (!near(boxes[k], x, y)) continue;
+        const [other] = boxes.splice(k, 1); // what this cell joins is one fire
+        own = [Math.min(own[0], other[0]), Math.min(own[1], other[1]), Math.max(own[2], other[2]), Math.max(own[3], other[3]), own[4] + other[4]];
+      }
+      boxes.push(own);
+    });
+    framed = { episode, key, boxes };
+    return boxes;
+  }
+
+  /** Frames round fires that are so small that units would hide them, with how many cells burn. */
+  function frames(pen, map, moment, episode) {
+    const colour = rgb(episode.style.colours[ON_FIRE]);
+    pen.textAlign = "left";
+    pen.textBaseline = "middle";
+    for (const [x0, y0, x1, y1, number] of fires(moment, episode)) {
+      const [wide, high] = [(x1 - x0 + 1) * map.cell, (y1 - y0 + 1) * map.cell];
+      if (Math.max(wide, high) > ROOM) continue;
+      const [x, y] = map.spot(x0, y0).map((at) => at - map.cell / 2);
+      const least = map.symbol * 2.2;
+      const [w, h] = [Math.max(wide + 10, least), Math.max(high + 10, least)];
+      const [left, top] = [x + wide / 2 - w / 2, y + high / 2 - h / 2];
+      for (const [stroke, thick] of [["#ffffff", 4.5], [colour, 2.2]]) {
+        pen.strokeStyle = stroke;
+        pen.lineWidth = thick;
+        pen.strokeRect(left, top, w, h);
+      }
+      const font = map.symbol * 0.66;
+      pen.font = `700 ${font}px system-ui, sans-serif`;
+      const words = `${number} burn`;
+      const across = pen.measureText(words).width + 6;
+      const at = tw.clamp(left, 0, Math.max(0, map.size - across));
+      const down = top > font * 1.7 ? top - font * 1.5 : top + h;
+      pen.fillStyle = colour;
+      pen.fillRect(at - 1, down, across, font * 1.5);
+      pen.fillStyle = "#10151a";
+      pen.fillText(words, at + 2, down + font * 0.78);
+    }
+  }
+
+  /** The way of the chosen agent up to now. */
+  function way(pen, map, moment, episode) {
+    if (moment.chosen === null || moment.chosen === undefined || !moment.frame.agents[moment.chosen]) return;
+    pen.lineJoin = pen.lineCap = "round";
+    for (const [colour, thick] of [["#ffffffb0", 4], ["#10151a", 1.6]]) {
+      pen.beginPath();
+      for (let t = 0; t <= moment.t; t++) {
+        const place = episode.frames[Math.min(t, episode.steps)].agents[moment.chosen];
+        if (place) pen.lineTo(...map.spot(...place));
+      }
+      pen.strokeStyle = colour;
+      pen.lineWidth = thick;
+      pen.stroke();
+    }
   }
 
   // ---- agents and civilians
@@ -299,11 +371,17 @@
       pen.lineWidth = thick;
       pen.strokeRect(3, 3, size - 6, size - 6);
     };
+    rows.push({ samples: [(pen, size) => {
+      pen.strokeStyle = rgb(style.colours[ON_FIRE]);
+      pen.lineWidth = 2.2;
+      pen.strokeRect(3, 3, size - 6, size - 6);
+    }], words: "a small fire, with the cells that burn", soft: true });
     if (fixed.targets.length) rows.push({ samples: [frameOf(1.4)], words: "trees to cut", soft: true });
     if (fixed.target) rows.push({ samples: [frameOf(3)], words: "where people are brought", soft: true });
     if (fixed.wind) rows.push({ samples: [(pen, size) => arrow(pen, size / 2, size / 2, [15, 0], size, moment.theme.ink)], words: "wind, longer is stronger", soft: true });
     if (fixed.relief) rows.push({ words: "light from the north-west shows the relief", soft: true });
     rows.push({ words: "×3: three stand together", soft: true });
+    if (moment.chosen !== null && moment.chosen !== undefined) rows.push({ words: "chosen agent: its way, what it reveals (line) and observes (dashed)", soft: true });
     return rows;
   }
 
@@ -329,9 +407,11 @@
       wind(pen, map, episode);
       targets(pen, map, episode.static);
       windows(pen, map, moment, episode);
+      way(pen, map, moment, episode);
       const agents = moment.frame.agents.map(() => ({ x: -99, y: -99, radius: 0 }));
       for (const units of [people(moment, episode), team(moment, episode)])
-        for (const group of groups(units, (map.symbol + 2) / map.cell)) drawGroup(pen, map, group, moment, episode, agents);
+        for (const group of groups(units, (map.symbol * 1.3) / map.cell)) drawGroup(pen, map, group, moment, episode, agents);
+      frames(pen, map, moment, episode);
       scale(pen, map, episode.static);
       return { agents };
     },
@@ -354,6 +434,7 @@
       return blow ? [...lines, `wind ${speed(blow)}`] : lines;
     },
     groups, // for tests
+    fires, // for tests
     /** The picture in words. */
     words(moment, episode) {
       const cells = tw.fire.codes(moment.frame, episode);

@@ -95,16 +95,17 @@
   }
 
   /** Where agents are drawn, as [row, column, radius] in cells, null for those that are gone: those that share a cell
-   * stand in a ring, smaller. */
-  function spread(agents) {
+   * stand in a ring, smaller; beside a thing that has a label, so that this can be read. */
+  function spread({ agents, things }) {
     const cells = new Map();
-    const key = (agent) => `${agent[0]},${agent[1]}`;
+    const key = (at) => `${at[0]},${at[1]}`;
+    const labelled = new Set(things.filter((thing) => thing[3]).map(key));
     for (const agent of agents) if (agent) cells.set(key(agent), [...(cells.get(key(agent)) ?? []), agent]);
     return agents.map((agent) => {
       if (!agent) return null;
       const [row, column] = agent;
       const here = cells.get(key(agent));
-      if (here.length === 1) return [row + 0.5, column + 0.5, 0.34];
+      if (here.length === 1) return labelled.has(key(agent)) ? [row + 0.74, column + 0.74, 0.24] : [row + 0.5, column + 0.5, 0.34];
       const angle = (2 * Math.PI * here.indexOf(agent)) / here.length;
       return [row + 0.5 - 0.25 * Math.cos(angle), column + 0.5 + 0.25 * Math.sin(angle), here.length < 5 ? 0.2 : 0.12];
     });
@@ -112,8 +113,8 @@
 
   /** The middle of each agent between two moments; those that are gone are off the picture. */
   function places(map, { frame, next, share }) {
-    const ends = spread(next.agents);
-    return spread(frame.agents).map((from, place) => {
+    const ends = spread(next);
+    return spread(frame).map((from, place) => {
       if (!from) return { x: -99, y: -99, radius: 0 };
       const to = ends[place] ?? from;
       const [row, column, radius] = from.map((value, axis) => tw.between(value, to[axis], tw.ease(share)));
@@ -312,6 +313,5 @@
       const [rows, columns] = episode.static.size;
       return `Grid of ${rows} by ${columns} cells at step ${moment.t}: ${tw.plural(moment.frame.agents.filter(Boolean).length, "agent")}, ${tw.plural(moment.frame.things.length, "thing")}.`;
     },
-    spread, // for tests
   };
 })(window.teamworld);

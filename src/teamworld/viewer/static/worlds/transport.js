@@ -330,8 +330,8 @@
         pen.fill();
       };
       rows.push({ samples: [looks], words: `floor it sees: ${fixed.sight / 100} m deep, up to the walls`, soft: true });
+      rows.push({ samples: [line(3)], words: `way of the last ${TRAIL} steps; thin: all before`, soft: true });
     }
-    rows.push({ samples: [line(3)], words: `way of the last ${TRAIL} steps; thin: all before`, soft: true });
     rows.push({ words: "te2: holds two things", soft: true });
     const agent = layerOf(moment, episode);
     if (agent >= 0) rows.push({ words: `pale: ${moment.layer} does not know of it`, soft: true });

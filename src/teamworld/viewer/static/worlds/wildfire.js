@@ -173,8 +173,9 @@
     const { size } = episode.static;
     const boxes = [];
     const near = (box, x, y) => box[0] - NEAR <= x && x <= box[2] + NEAR && box[1] - NEAR <= y && y <= box[3] + NEAR;
-    shown(moment, episode).cells.forEach((code, cell) => {
-      if (!burns(code)) return;
+    const { cells } = shown(moment, episode);
+    for (let cell = 0; cell < cells.length; cell++) {
+      if (!burns(cells[cell])) continue;
       const [x, y] = [cell % size, Math.floor(cell / size)];
       let own = [x, y, x, y, 1];
       for (let k = boxes.length - 1; k >= 0; k--) {
@@ -183,7 +184,7 @@
         own = [Math.min(own[0], other[0]), Math.min(own[1], other[1]), Math.max(own[2], other[2]), Math.max(own[3], other[3]), own[4] + other[4]];
       }
       boxes.push(own);
-    });
+    }
     framed = { episode, key, boxes };
     return boxes;
   }

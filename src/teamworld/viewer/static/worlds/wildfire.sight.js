@@ -13,10 +13,14 @@
     return starts.get(episode);
   }
 
-  /** The codes of all cells at a moment. */
+  let last = null;
+
+  /** The codes of all cells at a moment; those of the last moment asked for are kept, so nobody may change them. */
   function codes(frame, episode) {
+    if (last?.frame === frame) return last.cells;
     const cells = untouched(episode).slice();
     for (let k = 0; k < frame.land.length; k += 3) cells.fill(frame.land[k + 2], frame.land[k], frame.land[k] + frame.land[k + 1]);
+    last = { frame, cells };
     return cells;
   }
 
@@ -44,7 +48,7 @@
       kept.t += 1;
       const frame = episode.frames[kept.t];
       const before = episode.frames[Math.max(0, kept.t - 1)];
-      const now = codes(frame, episode);
+      const now = codes(frame, episode).slice();
       for (const [x, y, state] of frame.civilians) if (state !== CARRIED && state !== DEAD) now[y * size + x] = CIVILIAN_CODE;
       frame.agents.forEach((place, agent) => {
         if (!place || (who !== null && who !== agent)) return;

@@ -14,6 +14,8 @@ from teamworld.errors import UserError
 from teamworld.record import AgentLeft, DrawingState, Event
 from teamworld.report import moments
 from teamworld.report.moments import MOST, draw_moments
+from teamworld.worlds import registry
+from teamworld.worlds.cube import draw as cube
 from tests.viewer import samples
 
 
@@ -52,6 +54,39 @@ def test_an_agent_is_drawn_until_it_is_gone(tmp_path: Path) -> None:
             draw(part, tmp_path, [step], name).read_bytes() for part, name in ((log, "gone"), (stayed, "there"))
         ]
         assert (pictures[0] == pictures[1]) == is_same
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    ("world", "level"), [("cube", "n2"), ("household", "dev-0"), ("wildfire", "perception"), ("transport", "dev")]
+)
+def test_a_world_that_draws_its_moments_gets_a_picture_of_each(world: str, level: str, tmp_path: Path) -> None:
+    log = samples.played("greedy", level, 60 if world == "transport" else 5, world)  # frames, of which a step has some
+    path = draw(log, tmp_path, [0, 2])
+    assert images(path.with_suffix(".svg")) == 2
+    assert {"step 0", "step 2"} <= set(texts(path.with_suffix(".svg")))
+    assert draw(log, tmp_path, [0], "one").read_bytes() != draw(log, tmp_path, [2], "other").read_bytes()
+
+
+@pytest.mark.parametrize("part", [{}, {"agents": 3, "blocks": []}, {"agents": [["a", "b"]], "blocks": None}])
+def test_a_log_that_a_world_cannot_draw_gets_the_table(part: dict[str, object], tmp_path: Path) -> None:
+    log = [
+        msgspec.structs.replace(event, state={"v": 1, **part}) if isinstance(event, DrawingState) else event
+        for event in samples.played("greedy", "n2", 5, "cube")
+    ]
+    path = draw(log, tmp_path, [0, 2])
+    assert images(path.with_suffix(".svg")) == 0
+
+
+def test_cube_is_printed_on_light_paper() -> None:
+    still = registry.still_picture("cube")
+    assert still is not None
+    static = {"grid_size": 20, "weights": [2, 1]}
+    pixels = still(static, {"agents": [[3, 4]], "blocks": [[5, 6], None]}, 400)
+    assert pixels.shape == (400, 400, 3)
+    assert pixels[50, 50].min() > 240, "nothing is there"
+    assert pixels[5 * 20 + 3, 6 * 20 + 3].tolist() == list(cube.BLOCK)
+    assert registry.still_picture("nowhere") is None
 
 
 def test_any_other_world_gets_a_table_in_which_changes_are_bold(tmp_path: Path) -> None:

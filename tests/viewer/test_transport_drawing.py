@@ -12,6 +12,7 @@ import pytest
 
 from teamworld.record import DrawingState, Event
 from teamworld.viewer import build, page
+from teamworld.worlds.transport.draw import list_sight
 from teamworld.worlds.transport.drawing_data import STYLE
 from tests.viewer import samples
 from tests.viewer.conftest import opened, settle
@@ -91,6 +92,8 @@ def test_tags_do_not_cover_each_other_and_walls_cut_off_sight(browser: Page, fil
         assert north == pytest.approx([0, 300], abs=1e-6)
         middle = shown.evaluate("(walls) => teamworld.drawers.transport.view({ walls, sight: 200 }, [0, 0], 45)", walls)
         assert math.hypot(*middle[46]) == pytest.approx(200), "no wall is nearer"
+        still = list_sight({"walls": walls, "sight": 500}, (0, 0), 45)
+        assert [list(corner) for corner in still] == [pytest.approx(corner, abs=1e-6) for corner in corners]
         (wide, *_) = shown.evaluate("teamworld.drawers.transport.view({ walls: [], sight: 200 }, [0, 0], 0)")[1:]
         assert wide == pytest.approx([-200, 200]), "sight is as deep aside as ahead"
 

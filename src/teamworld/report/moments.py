@@ -1,7 +1,7 @@
 """A figure of moments of an episode, from its log alone. Needs matplotlib (extra ``plots``).
 
-A world that declares its drawing as in ``worlds.base.picture`` gets a panel a moment; of any other one the figure is a
-table of what it records, a column a moment.
+A world that declares its drawing as in ``worlds.base.picture``, or offers ``still_picture``, gets a panel a moment; of
+any other one the figure is a table of what it records, a column a moment.
 """
 
 from __future__ import annotations
@@ -16,10 +16,13 @@ from typing import TYPE_CHECKING, Any
 from teamworld.errors import UserError, printable
 from teamworld.record import AgentLeft, DrawingState, EpisodeStart, Event
 from teamworld.report.figure_style import WIDTH, figure, need, save
+from teamworld.worlds import registry
 from teamworld.worlds.base import picture
 from teamworld.worlds.base.picture import AGENT, find_fault
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -31,6 +34,8 @@ _KEYS, _LONGEST = 5, 40
 _LETTER = 0.065
 #: Height of a picture at most, in inches.
 _TALLEST = 3.0
+#: Width of a picture that a world draws.
+_PIXELS = 1200
 #: Rows of a table at most.
 _ROWS = 40
 
@@ -59,7 +64,10 @@ def draw_moments(log: Sequence[Event], stem: Path, steps: Sequence[int] | None =
     with warnings.catch_warnings(), figure(WIDTH, 1) as drawn:
         warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)  # a box stands for it
         drawn.suptitle(printable(caption), fontsize=8, x=0.01, ha="left", parse_math=False)
-        if is_grid:
+        pixels = [] if is_grid else _draw_stills(start, [states[step] for step in chosen])
+        if pixels:
+            _set_pictures(drawn, pixels, chosen)
+        elif is_grid:
             left = {event.agent: event.step for event in log if isinstance(event, AgentLeft)}
             gone = [left.get(agent, math.inf) for agent in start.team]
             _draw_grids(drawn, start.static, {step: states[step] for step in chosen}, gone)
@@ -99,6 +107,32 @@ def _draw_grids(
     )
     for text in key.get_texts():
         text.set_parse_math(False)
+
+
+def _draw_stills(start: EpisodeStart, moments: Sequence[Mapping[str, Any]]) -> list[npt.NDArray[np.uint8]]:
+    """Return a picture of each moment as the world draws it; none where it offers none, or cannot draw the log."""
+    still = registry.still_picture(start.world)
+    if still is None:
+        return []
+    try:
+        return [still(start.static, moment, _PIXELS) for moment in moments]
+    except (UserError, ValueError, TypeError, LookupError, AttributeError):
+        return []
+
+
+def _set_pictures(drawn: Figure, pixels: Sequence[npt.NDArray[np.uint8]], steps: Sequence[int]) -> None:
+    """Set pictures: two in a row if they are square, else one: wider ones hold a key, whose words need the width."""
+    ratio = max(image.shape[0] / image.shape[1] for image in pixels)
+    across = min(2, len(pixels)) if ratio >= 1 else 1
+    down = -(-len(pixels) // across)
+    panel = WIDTH / across
+    drawn.set_size_inches(WIDTH, down * (panel * ratio + 0.25) + 0.3)
+    panels = list(drawn.subplots(down, across, squeeze=False).flat)
+    for axes in panels:
+        axes.set_axis_off()
+    for axes, image, step in zip(panels, pixels, steps, strict=False):
+        axes.imshow(image, interpolation="antialiased")
+        axes.set_title(f"step {step}")
 
 
 def _draw_table(drawn: Figure, moments: Mapping[int, Mapping[str, Any]]) -> None:

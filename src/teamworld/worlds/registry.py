@@ -6,8 +6,8 @@ name, its value a module or a class. Without an entry point the world is named b
 line, the smallest first), ``OPTIONS`` (a pydantic model), ``step_limit(level, options)``, ``DEFAULT_LEVEL`` and
 ``SUMMARY`` (one line). It may offer ``failures``, a ``contract.FailureFinder``, ``indistinguishable_pairs``, see
 ``base.indistinguishable_pair``, ``step_bound(level, seed, options)``, see ``base.bounds``, ``STYLE``, plain data for
-the replay's drawing: colours, shapes, words, and ``known_picture``, a ``base.known_picture.DrawKnown``, for the page of
-a person in the team.
+the replay's drawing: colours, shapes, words, ``known_picture``, a ``base.known_picture.DrawKnown``, for the page of a
+person in the team, and ``still_picture``, a ``base.picture.DrawStill``, for figures of moments.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from teamworld.worlds.base.bounds import StepBound
     from teamworld.worlds.base.failure_spans import FailureFinder
     from teamworld.worlds.base.known_picture import DrawKnown
+    from teamworld.worlds.base.picture import DrawStill
     from teamworld.worlds.contract import World
 
 #: The worlds that ship with the package: name -> module.
@@ -197,6 +198,11 @@ def style(world: str) -> Mapping[str, Any]:
 def known_picture(world: str) -> DrawKnown | None:
     """Return what draws what one agent of a world knows; None if the world offers nothing, or is not there."""
     return cast("DrawKnown | None", getattr(module(world), "known_picture", None)) if is_there(world) else None
+
+
+def still_picture(world: str) -> DrawStill | None:
+    """Return what draws moments of a world's logs as pixels; None if the world offers nothing, or is not there."""
+    return cast("DrawStill | None", getattr(module(world), "still_picture", None)) if is_there(world) else None
 
 
 def talk_price(world: str) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
@@ -22,6 +22,10 @@ from teamworld.language import Cell
 Shape: TypeAlias = Literal["square", "disc", "tile"]
 #: Shape, colour and words of a kind of thing; a ``tile`` fills its cell.
 Kind: TypeAlias = tuple[Shape, str, str]
+
+#: Draws a moment of a world as pixels, (height, width, 3), with its key: from what is declared once, a snapshot and a
+#: width in pixels.
+DrawStill: TypeAlias = Callable[[Mapping[str, Any], Mapping[str, Any], int], npt.NDArray[np.uint8]]
 
 PAPER, LINE, AGENT, INK = (250, 250, 247), (222, 222, 216), (60, 110, 170), (25, 30, 35)
 #: Where the mark of an agent's facing lies, as (row, column) from its middle.

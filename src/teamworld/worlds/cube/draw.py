@@ -16,6 +16,8 @@ import numpy as np
 from teamworld.errors import UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy.typing as npt
     from PIL import ImageDraw, ImageFont
 
@@ -26,6 +28,8 @@ BACKGROUND, GOAL, AGENT, BLOCK = (0, 0, 0), (157, 212, 177), (152, 193, 217), (2
 WHITE, BLACK, RIM = (255, 255, 255), (0, 0, 0), (44, 74, 97)
 #: How much of the background shows through the white grid lines.
 GRID_STRENGTH = 0.3
+#: Background for print, and how much of black its grid lines have.
+PAPER, PRINTED_STRENGTH = (252, 252, 250), 0.14
 #: Side in pixels that a picture without a given scale comes near to, and the scale from which there is a grid.
 DEFAULT_SIDE, GRID_SCALE = 800, 4
 #: Smallest font that can be read, in pixels (labels that need a smaller one are left out), and the largest.
@@ -57,7 +61,9 @@ def snapshot(state: CubeState, env: int = 0) -> Snapshot:
     return Snapshot(state.grid_size, int(state.steps[env]), agents, blocks)  # type: ignore[arg-type]
 
 
-def frame(snapshot: Snapshot, scale: int | None = None, *, labels: bool = True) -> npt.NDArray[np.uint8]:
+def frame(
+    snapshot: Snapshot, scale: int | None = None, *, labels: bool = True, printed: bool = False
+) -> npt.NDArray[np.uint8]:
     """Draw a snapshot.
 
     Args:
@@ -66,6 +72,7 @@ def frame(snapshot: Snapshot, scale: int | None = None, *, labels: bool = True) 
             pixel per cell in the published colours. From 4 there is a grid and agents are round.
         labels: Whether to write A<i> on agents and B<id> and s:<weight> on blocks, where they fit and Pillow is
             installed.
+        printed: Whether the background is light, for print, not the published black.
 
     Returns:
         uint8 array of shape (K * scale, K * scale, 3).
@@ -80,11 +87,11 @@ def frame(snapshot: Snapshot, scale: int | None = None, *, labels: bool = True) 
     scale = int(scale)
     side = snapshot.grid_size * scale
     pixels = np.empty((side, side, 3), np.uint8)
-    pixels[...] = BACKGROUND
+    pixels[...] = PAPER if printed else BACKGROUND
     pixels[:, -scale:] = GOAL
     fine = scale >= GRID_SCALE
     if fine:
-        _grid_lines(pixels, scale)
+        _grid_lines(pixels, scale, *((0.0, PRINTED_STRENGTH) if printed else (255.0, GRID_STRENGTH)))
     gap = max(1, scale // 12) if fine else 0
     for _, weight, row, col in snapshot.blocks:
         top, left, size = row * scale + gap, col * scale + gap, weight * scale - 2 * gap + (1 if fine else 0)
@@ -96,10 +103,28 @@ def frame(snapshot: Snapshot, scale: int | None = None, *, labels: bool = True) 
     return _labelled(pixels, snapshot, scale, gap) if labels and fine else pixels
 
 
-def _grid_lines(pixels: npt.NDArray[np.uint8], scale: int) -> None:
-    """Lighten the first row and column of every cell."""
+def still_picture(static: Mapping[str, Any], snapshot: Mapping[str, Any], width: int) -> npt.NDArray[np.uint8]:
+    """Draw a moment of a log.
+
+    Args:
+        static: ``WorldSpec.static``.
+        snapshot: ``World.snapshot``.
+        width: Of the picture at most, in pixels.
+
+    Returns:
+        uint8 array of shape (side, side, 3).
+    """
+    placed = enumerate(zip(static["weights"], snapshot["blocks"], strict=True))
+    blocks = tuple((block, weight, place[0], place[1]) for block, (weight, place) in placed if place is not None)
+    size = static["grid_size"]
+    shown = Snapshot(size, 0, tuple((row, col) for row, col in snapshot["agents"]), blocks)
+    return frame(shown, max(1, width // size), printed=True)
+
+
+def _grid_lines(pixels: npt.NDArray[np.uint8], scale: int, shade: float, strength: float) -> None:
+    """Bring the first row and column of every cell nearer to a shade of grey, by a share of the way."""
     for lines in (pixels[::scale], pixels[:, ::scale]):
-        lines[...] = np.rint(lines + (255.0 - lines) * GRID_STRENGTH).astype(np.uint8)
+        lines[...] = np.rint(lines + (shade - lines) * strength).astype(np.uint8)
 
 
 @lru_cache(maxsize=16)

@@ -27,6 +27,7 @@ from teamworld.worlds.cube import bounds, geometry, physics, text
 from teamworld.worlds.cube.actions import Controller, Timeouts, block_of, check_block, fail, time_limits
 from teamworld.worlds.cube.beliefs import CubeBeliefs, TeamKnowledge, TeamMemory, split_facts
 from teamworld.worlds.cube.domain import CubeDomain, make_goals
+from teamworld.worlds.cube.draw import still_picture as still_picture
 from teamworld.worlds.cube.failures import failures
 from teamworld.worlds.cube.known_picture import known_picture as known_picture
 from teamworld.worlds.cube.levels import LEVELS, layout_for, neighbouring_layouts
@@ -86,6 +87,7 @@ __all__ = [
     "make",
     "step_bound",
     "step_limit",
+    "still_picture",
 ]
 
 #: The one kind of agent.

@@ -19,7 +19,7 @@ from teamworld.worlds.base.memory import Perception
 from teamworld.worlds.base.options import read_options
 from teamworld.worlds.base.world import FactsWorld, list_progress
 from teamworld.worlds.contract import WAIT, Goal, GoalEvent, Outcome, StepResult, WorldSpec
-from teamworld.worlds.household import drawing_data, physics
+from teamworld.worlds.household import draw, drawing_data, physics
 from teamworld.worlds.household.domain import HouseholdDomain
 from teamworld.worlds.household.homes.floor_plan import NUMBERS
 from teamworld.worlds.household.homes.home import Episode, NodeId, Point
@@ -74,6 +74,7 @@ class HouseholdOptions(BaseModel):
 
 OPTIONS = HouseholdOptions
 STYLE = drawing_data.STYLE
+still_picture = draw.frame
 
 
 class Change(NamedTuple):

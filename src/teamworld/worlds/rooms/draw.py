@@ -16,7 +16,7 @@ _KINDS: Final[dict[str, picture.Kind]] = {
     "#": ("tile", "#5d646c", "wall"),
     "/": ("tile", "#eadfc8", "door"),
     "|": ("tile", "#7a4a22", "door that is shut"),
-    "T": ("tile", "#a9d8bd", "table: things are brought here"),
+    "T": ("tile", "#6fbf97", "table: things are brought here"),
     "ash": ("tile", "#bdb9b6", "burnt out"),
     "smoke": ("tile", "#c9c3d6", "smoke: has overcome who is here"),
     "*": ("disc", "#d55e00", "fire"),

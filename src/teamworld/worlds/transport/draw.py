@@ -8,7 +8,7 @@ that they came, and what they hold beside them. Below stands what was delivered 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import cos, radians, sin
+from math import cos, inf, radians, sin
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 WIDTH, LEAST, MOST = 1000, 200, 4000
 #: Degrees to each side that an agent sees.
 HALF_VIEW: Final = 45
+_RAYS: Final = 90
 _FINE: Final = 2  # drawn so many times larger, then made smaller: smooth edges
 _MARGIN: Final = 40  # centimetres round the house
 _LINE: Final = 20  # pixels of a line of words, in a picture of WIDTH
@@ -145,9 +146,8 @@ class _Sheet:
         for agent, (x, z, heading) in enumerate(snapshot["agents"]):
             colour = STYLE["agents"][agent]
             at, ahead = self.spot(x, z), radians(heading)
-            far = self.static["sight"] * self.scale
-            around = [at[0] - far, at[1] - far, at[0] + far, at[1] + far]
-            self.pen.pieslice(around, heading - 90 - HALF_VIEW, heading - 90 + HALF_VIEW, f"{colour}22")
+            seen = [self.spot(*corner) for corner in list_sight(self.static, (x, z), heading)]
+            self.pen.polygon(seen, f"{colour}2a", f"{colour}90")
             trail = [self.spot(*place) for place in (snapshot["trails"] or [[]] * (agent + 1))[agent]]
             if len(trail) > 1:
                 self.pen.line(trail, colour, max(1, round(2 * self.unit)))
@@ -169,9 +169,41 @@ class _Sheet:
 
     def words(self, snapshot: Snapshot) -> None:
         """Write what was delivered and what each agent knows below the plan."""
+        self.pen.rectangle([0, self.floor, *self.image.size], "#ffffff")  # the circle round the bed may reach down here
         for row, line in enumerate(_lines(self.static, snapshot)):
             at = 10 * self.unit, self.floor + (row + 0.2) * _LINE * self.unit
             self.write(at, line, 13, STYLE["ink"], "la")
+
+
+def list_sight(static: Static, at: tuple[float, float], heading: float) -> list[tuple[float, float]]:
+    """Return the corners of the floor that an agent sees: a right angle ahead, as deep as its sight, cut off by walls.
+
+    Args:
+        static: What does not change.
+        at: Where the agent is, in centimetres.
+        heading: In degrees, 0 along z and 90 along x.
+    """
+    corners = [at]
+    for ray in range(_RAYS + 1):
+        aside = radians(HALF_VIEW) * (2 * ray / _RAYS - 1)
+        way = sin(radians(heading) + aside), cos(radians(heading) + aside)
+        far = static["sight"] / cos(aside)
+        far = min((far, *(reach for wall in static["walls"] if (reach := _meet(wall, at, way)) > 0)))
+        corners.append((at[0] + far * way[0], at[1] + far * way[1]))
+    return corners
+
+
+def _meet(wall: Sequence[float], at: tuple[float, float], way: tuple[float, float]) -> float:
+    """Return how far a ray goes until it enters a wall; below 0 if it does not."""
+    enters, leaves = -inf, inf
+    for axis in (0, 1):
+        if way[axis] == 0:
+            if not wall[axis] <= at[axis] <= wall[axis + 2]:
+                return -1.0
+            continue
+        near, far = sorted(((wall[axis] - at[axis]) / way[axis], (wall[axis + 2] - at[axis]) / way[axis]))
+        enters, leaves = max(enters, near), min(leaves, far)
+    return enters if enters <= leaves else -1.0
 
 
 def _lines(static: Static, snapshot: Snapshot) -> Iterator[str]:

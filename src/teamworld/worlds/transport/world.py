@@ -26,7 +26,7 @@ from teamworld.worlds.base.memory import Perception
 from teamworld.worlds.base.options import read_options
 from teamworld.worlds.base.world import FactsWorld, list_progress
 from teamworld.worlds.contract import WAIT, Goal, GoalEvent, HeadlineMeasure, Outcome, StepResult, WorldSpec
-from teamworld.worlds.transport import drawing_data, navigation, physics, sight
+from teamworld.worlds.transport import draw, drawing_data, navigation, physics, sight
 from teamworld.worlds.transport import state as arrays
 from teamworld.worlds.transport.domain import TransportDomain
 from teamworld.worlds.transport.known_picture import known_picture as known_picture
@@ -50,6 +50,7 @@ from teamworld.worlds.transport.text import tell_rules, tell_task
 
 SUMMARY = "find things in a house and bring them to the bed, in hands and containers (the TDW-MAT benchmark)"
 STYLE = drawing_data.STYLE
+still_picture = draw.frame
 #: What a message costs where messages are paid for, in the place of a method's own price.
 TALK: Mapping[str, int] = MappingProxyType(
     {"ticks": 0, "chars_per_tick": CHARACTERS_PER_FRAME, "maximum": LONGEST_MESSAGE}

@@ -22,7 +22,7 @@ from teamworld.worlds.base.options import read_options
 from teamworld.worlds.base.team_world import TeamWorld
 from teamworld.worlds.base.views import FactsFrame, FactsView, check_form
 from teamworld.worlds.contract import WAIT, Goal, Outcome, StepResult, Verdict, WorldSpec
-from teamworld.worlds.wildfire import briefing, drawing_data, observe, physics, text
+from teamworld.worlds.wildfire import briefing, draw, drawing_data, observe, physics, text
 from teamworld.worlds.wildfire.domain import WildfireDomain
 from teamworld.worlds.wildfire.goals import (
     GoalTracker,
@@ -405,6 +405,7 @@ OPTIONS = WildfireOptions
 
 failures = find_failures
 STYLE = drawing_data.STYLE
+still_picture = draw.frame
 
 
 def step_limit(level: str, options: Mapping[str, object]) -> int:

@@ -9,7 +9,7 @@ from teamworld.worlds.adapters.rware.state import FloorPlan, WarehouseState
 from teamworld.worlds.base import picture
 
 _KINDS: Mapping[str, picture.Kind] = {
-    "goal": ("tile", "#bfe3cf", "goal"),
+    "goal": ("tile", "#7fc8a4", "goal"),
     "slot": ("tile", "#ece9e2", "slot of a shelf"),
     "shelf": ("square", "#b9a58f", "shelf"),
     "ordered": ("square", "#d9792b", "shelf with an order"),

@@ -1,4 +1,4 @@
-# make demo | install | test | matrix | lint | wheel | docs | site | lock | clean
+# make demo | install | test | matrix | lint | pages | check-pages | wheel | docs | site | lock | clean
 # Another interpreter: make test PYTHON=python3.13 VENV=.venv313
 
 PYTHON ?= python3
@@ -9,9 +9,10 @@ PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check
 RUN_STAMP := $(VENV)/.run-installed
 DEV_STAMP := $(VENV)/.dev-installed
+NODE_STAMP := frontend/node_modules/.installed
 CHECKED := $(wildcard src tests benchmarks examples scripts)
 
-.PHONY: demo install test matrix lint format wheel docs site lock clean
+.PHONY: demo install test matrix lint format pages check-pages wheel docs site lock clean
 .DELETE_ON_ERROR:
 
 demo: $(RUN_STAMP)
@@ -44,6 +45,15 @@ format: $(DEV_STAMP)
 	$(PY) -m ruff check --fix $(CHECKED)
 	$(PY) -m ruff format $(CHECKED)
 
+# The scripts of the pages, from frontend/: types of the data, format, bundles. It takes Node, as nothing else does.
+pages: $(DEV_STAMP) $(NODE_STAMP)
+	$(PY) scripts/page_records.py
+	cd frontend && npm run --silent format && npm run --silent build
+
+# Lint, types and tests of the pages' sources, and that the bundles in the package are what these give.
+check-pages: $(NODE_STAMP)
+	cd frontend && npm run --silent check
+
 wheel: $(DEV_STAMP)
 	rm -rf dist
 	$(PY) -m build --wheel --no-isolation --outdir dist
@@ -63,7 +73,7 @@ lock:
 	PYTHON=$(PYTHON) scripts/lock.sh $(ARGS)
 
 clean:
-	rm -rf .venv .venv313 dist build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv313 frontend/node_modules dist build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(PY):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -81,3 +91,9 @@ $(DEV_STAMP): requirements/dev.lock pyproject.toml | $(PY)
 	$(PIP) install --quiet --require-hashes -r requirements/dev.lock
 	$(PIP) install --quiet --no-build-isolation --no-deps --editable .
 	@touch $(RUN_STAMP) $@
+
+# The lock file holds no address, so it works with any registry that npm is set up for.
+$(NODE_STAMP): frontend/package-lock.json
+	@scripts/node.sh >/dev/null
+	cd frontend && npm ci --silent
+	@touch $@

@@ -168,24 +168,23 @@ def test_two_episodes_are_locked_in_time(two: Page) -> None:
     assert steps(two) == last, "the shorter one stays at its end"
     assert two.inner_text("#step") == f"step {max(last)} / {max(last)}"
     frame = two.frame_locator("#side1 iframe")
-    x = two.evaluate("teamworld.pair.players[1].lanes.x(7.5)")
+    x = two.evaluate("teamworld.pair.players[1].lanes.axis.x(7.5)")
     frame.locator("#bars").click(position={"x": x, "y": 20})
     assert steps(two) == [7, 7], "a click in one leads the other"
     assert two.evaluate("teamworld.pair.players.map((player) => player.chosen)") == [0, 0]
     frame.locator("#lanes").press("Shift+ArrowRight")
     assert steps(two) == [17, 17], "so do keys"
-    axes = two.evaluate("teamworld.pair.players.map((player) => player.lanes.x(20))")
+    axes = two.evaluate("teamworld.pair.players.map((player) => player.lanes.axis.x(20))")
     assert axes[0] == axes[1], "one axis of time"
     frame.locator("#tab-goals").click()
     assert two.frame_locator("#side0 iframe").locator("#goals").is_visible()
     two.evaluate("teamworld.pair.frames[1].contentWindow.scrollTo(0, 200)")
     wait(two, "teamworld.pair.frames[0].contentWindow.scrollY === 200")
     two.click("#play")
-    wait(
-        two, "teamworld.pair.step > 17 && teamworld.pair.players.every((player) => player.step === teamworld.pair.step)"
-    )
+    wait(two, "teamworld.pair.clock.step > 17")
+    wait(two, "teamworld.pair.players.every((player) => player.step === teamworld.pair.clock.step)")
     two.keyboard.press("Home")
-    assert not two.evaluate("teamworld.pair.playing")
+    assert not two.evaluate("teamworld.pair.clock.playing")
 
 
 @pytest.mark.heavy
@@ -213,7 +212,7 @@ def test_differences_are_marked_and_shown(two: Page) -> None:
     box = strip.bounding_box()
     assert box is not None
     strip.click(position={"x": box["width"] - 9, "y": 10})
-    assert steps(two)[1] == two.evaluate("teamworld.pair.steps")
+    assert steps(two)[1] == two.evaluate("teamworld.pair.clock.steps")
 
 
 @pytest.mark.heavy

@@ -162,6 +162,8 @@ def test_what_an_agent_of_a_home_believes_without_being_sure_is_written_at_its_p
         told = {
             "facts": [f"{name} IN {place}", f"{name} STATE free", f"{name} INSIDE {place}"],
             "about": [0, 1, 2],
+            "truth": [],
+            "seen": [],
             "believed": [{"frame": 2, "agent": "Alice", "held": held}],
         }
         shown.evaluate("(told) => { teamworld.episode.knowledge = new teamworld.Knowledge(told); }", told)

@@ -112,8 +112,8 @@ def test_a_world_without_a_drawer_gets_the_rest() -> None:
     assert "tw.drawers.cube" not in unknown
     log = samples.by_hand()
     assert isinstance(log[0], EpisodeStart)
-    log[0] = msgspec.structs.replace(log[0], world="../player")
-    assert page(build(log)).count("class Player") == 1, "a world's name leads nowhere else"
+    log[0] = msgspec.structs.replace(log[0], world="../replay")
+    assert page(build(log)).count("Player = class") == 1, "a world's name leads nowhere else"
 
 
 @pytest.mark.parametrize(("method", "level"), [("zero_shot", "paper-n2"), ("drwell", "paper-n4")])

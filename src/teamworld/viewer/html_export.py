@@ -14,22 +14,8 @@ import msgspec
 from msgspec.structs import replace
 
 from teamworld.metrics.failures import LABELS
-from teamworld.viewer.replay_types import Differences, Replay
+from teamworld.viewer.replay_types import Differences, PackedPair, PackedReplay, Replay
 
-#: In the order in which they are run; the world's drawer comes before the last.
-_SCRIPTS = (
-    "base.js",
-    "pack.js",
-    "episode.js",
-    "stage.js",
-    "curves.js",
-    "words.js",
-    "lanes.js",
-    "questions.js",
-    "knowledge.js",
-    "panels.js",
-)
-_LAST = "player.js"
 #: What could end a script element or a line of one, and its form in a JSON string.
 _ESCAPES = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
 
@@ -42,29 +28,22 @@ def page(replay: Replay) -> str:
     """
     static = files("teamworld.viewer") / "static"
     drawer = "" if replay.undrawn else str(replay.static.get("drawer", replay.world))
-    drawers = sorted((static / "worlds").iterdir(), key=lambda file: file.name)
-    parts = [static / name for name in _SCRIPTS]
-    parts += [file for file in drawers if file.name.split(".")[0] == drawer]  # WORLD.js, and WORLD.PART.js
-    parts.append(static / _LAST)
-    title = f"{replay.world} {replay.level}: {replay.method}, seed {replay.seed}, episode {replay.episode}"
+    drawers = [file for file in _drawers() if file.name.split(".")[0] == drawer]  # WORLD.js, and WORLD.PART.js
+    title = f"{replay.world} {replay.level}: {_name(replay)}"
     plain = replace(replay, questions=[], lines=[], knowledge=None)
-    return _render("page", parts, title=title, data=embedded(plain), packed=packed(replay))
+    return _render("replay", [static / "replay.js", *drawers], title=title, data=embedded(plain), packed=packed(replay))
 
 
 def overview_page() -> str:
     """Return the HTML document that lists the episodes of a folder; it asks its own server for them and no one else."""
     static = files("teamworld.viewer") / "static"
-    scripts = [static / "base.js", static / "overview.js"]
-    return _render("overview", scripts, title="teamworld", served=True, labels=LABELS)
+    return _render("overview", [static / "overview.js"], title="teamworld", served=True, labels=LABELS)
 
 
 def play_page() -> str:
     """Return the HTML document on which a person plays an agent; it asks its own server and no one else."""
     static = files("teamworld.viewer") / "static"
-    drawers = sorted((static / "worlds").iterdir(), key=lambda file: file.name)
-    parts = [static / name for name in ("base.js", "episode.js", "stage.js")]
-    scripts = [*parts, *drawers, static / "play" / "form.js", static / "play" / "play.js"]
-    return _render("play/page", scripts, title="teamworld play", served=True)
+    return _render("play", [static / "play.js", *_drawers()], title="teamworld play", served=True)
 
 
 def pair_page(first: Replay, second: Replay, differences: Differences) -> str:
@@ -75,16 +54,20 @@ def pair_page(first: Replay, second: Replay, differences: Differences) -> str:
     """
     static = files("teamworld.viewer") / "static"
     pages = page(first), page(second)
-    names = [f"{replay.method}, seed {replay.seed}, episode {replay.episode}" for replay in (first, second)]
-    data = {"pages": pages, "names": names, "differences": differences}
+    names = _name(first), _name(second)
     return _render(
         "pair",
-        [static / "base.js", static / "pack.js", static / "pair.js"],
+        [static / "pair.js"],
         allowed=pages,
         title=f"{first.world} {first.level}: {names[0]}; {names[1]}",
         heading=f"{first.world} · {first.level}",
-        data=_pack(data),
+        data=_pack(PackedPair(pages=pages, names=names, differences=differences)),
     )
+
+
+def _drawers() -> list[Traversable]:
+    """Return the scripts that draw worlds; each finds the page's own script before it."""
+    return sorted((files("teamworld.viewer") / "static" / "worlds").iterdir(), key=lambda file: file.name)
 
 
 def _render(
@@ -138,10 +121,14 @@ def packed(replay: Replay) -> str:
     """Return questions, their lines and knowledge as JSON, deflated, in base64; nothing where there is none."""
     if not replay.questions and replay.knowledge is None:
         return ""
-    return _pack({"questions": replay.questions, "lines": replay.lines, "knowledge": replay.knowledge})
+    return _pack(PackedReplay(questions=replay.questions, lines=replay.lines, knowledge=replay.knowledge))
 
 
-def _pack(data: object) -> str:
+def _name(replay: Replay) -> str:
+    return f"{replay.method}, seed {replay.seed}, episode {replay.episode}"
+
+
+def _pack(data: msgspec.Struct) -> str:
     return base64.b64encode(zlib.compress(msgspec.json.encode(data), 9)).decode()
 
 

@@ -382,3 +382,20 @@ class Differences(_Row, kw_only=True):
     """Steps in which some agent acts otherwise."""
     rows: list[Difference] = []
     """By step."""
+
+
+class PackedReplay(msgspec.Struct, kw_only=True):
+    """What a page unpacks once it is there; the rest of its ``Replay`` stands in it as it is."""
+
+    questions: list[QuestionRow]
+    lines: list[str]
+    knowledge: KnowledgeLog | None
+
+
+class PackedPair(msgspec.Struct, kw_only=True):
+    """Two pages side by side."""
+
+    pages: tuple[str, str]
+    """Whole documents."""
+    names: tuple[str, str]
+    differences: Differences

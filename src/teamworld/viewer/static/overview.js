@@ -1,343 +1,598 @@
+// Built from frontend/src/overview by "make pages"; change the sources and build again.
 "use strict";
-// Lists the episodes of a folder, filters and plots them, and searches what was said. The address holds the whole state.
-(function (tw) {
-  const [RUN, LEVEL, METHOD, SEED, EPISODE, REASON, VALUES] = [0, 1, 2, 3, 4, 5, 6];
-  const FILTERS = { run: RUN, level: LEVEL, method: METHOD, seed: SEED };
-  const PAGE = 200; // rows that are made at a time
-  const POLL = 2000; // milliseconds between two questions whether more is finished
-  const [LEFT, TOP, RIGHT, BOTTOM, HEIGHT] = [92, 10, 44, 34, 260];
-
-  let data = null;
-  let hits = new Map(); // by the key of an episode: what was found in it
-  let searching = 0; // counts searches, so that an older one ends
-  let rows = PAGE;
-  let points = [];
-  const state = new Map();
-  let ticked = []; // the episodes that are to stand side by side, at most two
-
-  const key = (row) => JSON.stringify(row.slice(0, 5));
-  const get = (name, usual = "") => state.get(name) ?? usual;
-  const number = (value) => (value === null || value === undefined ? "–" : Number.isInteger(value) ? String(value) : String(+value.toPrecision(4)));
-
-  /** The address of an episode's replay, at a step. */
-  function replay(row, step) {
-    const asked = new URLSearchParams({ run: row[RUN], method: row[METHOD], seed: row[SEED], episode: row[EPISODE] });
-    return `replay?${asked}${step ? `#t=${step}` : ""}`;
-  }
-
-  /** The address of two episodes side by side. */
-  function pair([first, second]) {
-    const names = (row, end) => Object.entries({ run: row[RUN], method: row[METHOD], seed: row[SEED], episode: row[EPISODE] }).map(([name, value]) => [name + end, value]);
-    return `pair?${new URLSearchParams([...names(first, ""), ...names(second, "2")])}`;
-  }
-
-  /** Tick an episode or untick it; of three the oldest goes. */
-  function tick(row) {
-    const rest = ticked.filter((other) => key(other) !== key(row));
-    ticked = rest.length < ticked.length ? rest : [...ticked.slice(-1), row];
-    for (const box of document.querySelectorAll("#episodes input")) box.checked = ticked.some((other) => key(other) === box.value);
-    showTicked();
-  }
-
-  function showTicked() {
-    const [first, second] = ticked;
-    const name = (row) => `${row[METHOD]}, seed ${row[SEED]}, episode ${row[EPISODE]}`;
-    const alike = second && first[LEVEL] === second[LEVEL] && first[SEED] === second[SEED];
-    tw.byId("ticked").hidden = !first;
-    tw.byId("beside").hidden = !alike;
-    if (alike) tw.byId("beside").href = pair(ticked);
-    tw.byId("which").textContent = !first ? "" : !second ? `${name(first)}; tick another episode of its level and seed` : `${name(first)} and ${name(second)}${alike ? "" : " are not of one level and seed"}`;
-  }
-
-  function readAddress() {
-    state.clear();
-    for (const [name, value] of new URLSearchParams(location.hash.slice(1))) state.set(name, value);
-  }
-
-  function set(changes) {
-    for (const [name, value] of Object.entries(changes)) {
-      if (value === "" || value === null) state.delete(name);
-      else state.set(name, String(value));
+var teamworld = (() => {
+  // src/shared/elements.ts
+  function el(tag, options, ...children) {
+    const node = document.createElement(tag);
+    const { on = {}, css = {}, ...attributes } = options ?? {};
+    for (const [event, call] of Object.entries(on)) node.addEventListener(event, call);
+    for (const [property, value] of Object.entries(css)) node.style.setProperty(property, value);
+    for (const [name, value] of Object.entries(attributes)) {
+      if (value === null || value === void 0 || value === false) continue;
+      node.setAttribute(name, value === true ? "" : String(value));
     }
-    history.replaceState(null, "", `#${new URLSearchParams([...state])}`);
-    rows = PAGE;
-    show();
+    node.append(...nodesOf(children));
+    return node;
+  }
+  function nodesOf(children) {
+    return children.flatMap((child) => {
+      if (child === null || child === void 0 || child === false) return [];
+      return child instanceof Node || typeof child === "string" ? [child] : nodesOf(child);
+    });
+  }
+  function byId(id, kind = HTMLElement) {
+    return expect(document.getElementById(id), kind, `#${id}`);
+  }
+  function expect(node, kind, name) {
+    if (node instanceof kind) return node;
+    throw new Error(`expected ${name} on the page as ${kind.name}`);
+  }
+  function onClick(calls) {
+    for (const [id, call] of Object.entries(calls)) byId(id).addEventListener("click", call);
+  }
+  function showTip(lines, x, y) {
+    const tip = byId("tip");
+    tip.hidden = !lines.length;
+    if (tip.hidden) return;
+    tip.replaceChildren(...lines.map((line, at) => el(at ? "div" : "strong", null, line)));
+    const { width, height } = tip.getBoundingClientRect();
+    tip.style.left = `${Math.min(window.innerWidth - width - 8, Math.max(4, x + 14))}px`;
+    tip.style.top = `${y + 18 + height > window.innerHeight ? y - height - 12 : y + 18}px`;
+  }
+  function hideTip() {
+    byId("tip").hidden = true;
   }
 
-  /** What can be plotted or sorted by: name and how to read it. */
-  function measures() {
-    const own = data.measures.map((name, place) => [name, (row) => row[VALUES][place]]);
-    return new Map([["episode", (row) => row[EPISODE]], ["seed", (row) => row[SEED]], ...own]);
+  // src/shared/words.ts
+  var plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
+
+  // src/overview/addresses.ts
+  var replayAddress = (episode, step = 0) => `replay?${new URLSearchParams(namesOf(episode, ""))}${step ? `#t=${step}` : ""}`;
+  var pairAddress = (first, second) => `pair?${new URLSearchParams([...namesOf(first, ""), ...namesOf(second, "2")])}`;
+  var namesOf = ({ run, method, seed, episode }, end) => Object.entries({ run, method, seed, episode }).map(([name, value]) => [name + end, String(value)]);
+
+  // src/overview/filters.ts
+  var FILTERS = ["run", "level", "method", "seed"];
+  function namedEpisode(row) {
+    const [run, level, method, seed, episode, reason, values] = row;
+    return { run, level, method, seed, episode, reason, values, key: JSON.stringify(row.slice(0, 5)) };
   }
-
-  const chosen = () =>
-    data.episodes.filter(
-      (row) =>
-        Object.entries(FILTERS).every(([name, place]) => !state.has(name) || String(row[place]) === state.get(name)) &&
-        (!state.has("words") || hits.has(key(row)))
-    );
-
-  function sorted(list) {
-    const name = get("sort");
-    if (!name) return list;
-    const read = measures().get(name) ?? ((row) => row[{ ...FILTERS, reason: REASON }[name]] ?? null);
-    const order = state.has("down") ? -1 : 1;
-    const compare = (one, other) => (one < other ? -1 : one > other ? 1 : 0);
-    return list
-      .map((row) => [read(row), row])
-      .sort(([one], [other]) => (one === null) - (other === null) || order * compare(one, other))
-      .map(([, row]) => row);
+  var nameOf = ({ method, seed, episode }) => `${method}, seed ${seed}, episode ${episode}`;
+  function measuresOf({ measures }) {
+    return new Map([
+      ["episode", ({ episode }) => episode],
+      ["seed", ({ seed }) => seed],
+      ...measures.map((name, place) => [name, ({ values }) => values[place] ?? null])
+    ]);
   }
-
-  // ---- the parts of the page
-
-  function showFilters() {
-    const parts = [];
-    for (const [name, place] of Object.entries(FILTERS)) {
-      const values = [...new Set(data.episodes.map((row) => String(row[place])))];
-      if (values.length < 2 && !state.has(name)) continue;
-      if (state.has(name) && !values.includes(state.get(name))) values.push(state.get(name));
-      const options = values.map((value) => tw.el("option", { value, selected: value === get(name) }, value));
-      const select = tw.el("select", { id: `filter-${name}`, on: { change: (event) => set({ [name]: event.target.value }) } }, tw.el("option", { value: "" }, "all"), options);
-      parts.push(tw.el("label", null, `${name} `, select));
+  var PageState = class {
+    #values = new URLSearchParams(location.hash.slice(1));
+    get(name, usual = "") {
+      return this.#values.get(name) ?? usual;
     }
-    tw.byId("choices").replaceChildren(...parts);
-  }
-
-  /** What is plotted unless something else is chosen: the first measure that is not the same everywhere. */
-  function axes() {
-    const differs = data.measures.findIndex((_, place) => data.episodes.some((row) => row[VALUES][place] !== data.episodes[0][VALUES][place]));
-    return [["up", data.measures[Math.max(0, differs)]], ["across", "episode"]];
-  }
-
-  function showAxes() {
-    for (const [id, usual] of axes()) {
-      const options = [...measures().keys()].map((name) => tw.el("option", { value: name, selected: name === get(id, usual) }, name));
-      tw.byId(id).replaceChildren(...options);
+    has(name) {
+      return this.#values.has(name);
     }
-  }
-
-  function colours() {
-    const methods = [...new Set(data.episodes.map((row) => row[METHOD]))];
-    return new Map(methods.map((method, place) => [method, tw.goalColour(place)]));
-  }
-
-  function showPlot(list) {
-    const canvas = tw.byId("plot");
-    const width = Math.max(240, canvas.parentElement.clientWidth - 26);
-    const pen = tw.fit(canvas, width, HEIGHT);
-    const theme = tw.theme();
-    const [up, across] = axes().map(([id, usual]) => (measures().has(get(id, usual)) ? get(id, usual) : usual));
-    const [readUp, readAcross] = [measures().get(up), measures().get(across)];
-    const colour = colours();
-    points = list.map((row) => [readAcross(row), readUp(row), row]).filter(([x, y]) => x !== null && y !== null);
-    pen.clearRect(0, 0, width, HEIGHT);
-    pen.font = "12px system-ui, sans-serif";
-    pen.fillStyle = theme.soft;
-    canvas.setAttribute("aria-label", `${up} by ${across} of ${tw.plural(points.length, "episode")}; the table has the same values`);
-    if (!points.length) {
-      pen.fillText("no episode to plot", LEFT, TOP + 20);
-      return;
+    /** Set values; an empty one is forgotten. */
+    set(changes) {
+      for (const [name, value] of Object.entries(changes)) {
+        if (value) this.#values.set(name, value);
+        else this.#values.delete(name);
+      }
+      history.replaceState(null, "", `#${this.#values}`);
     }
-    const span = (place) => {
-      let [low, high] = [Infinity, -Infinity];
-      for (const point of points) [low, high] = [Math.min(low, point[place]), Math.max(high, point[place])];
-      return low === high ? [low - 0.5, high + 0.5] : [low, high];
-    };
-    const [[x0, x1], [y0, y1]] = [span(0), span(1)];
-    const toX = (x) => LEFT + ((x - x0) / (x1 - x0)) * (width - LEFT - RIGHT);
-    const toY = (y) => HEIGHT - BOTTOM - ((y - y0) / (y1 - y0)) * (HEIGHT - TOP - BOTTOM);
+    clear() {
+      this.#values = new URLSearchParams();
+      this.set({});
+    }
+    /** Take the values from the address, which somebody changed. */
+    readAddress() {
+      this.#values = new URLSearchParams(location.hash.slice(1));
+    }
+    /** Whether an episode has the values that are chosen. */
+    allows(episode) {
+      return FILTERS.every((name) => !this.has(name) || String(episode[name]) === this.get(name));
+    }
+    /** Episodes in the order that is chosen; those without a value come last. */
+    sort(episodes, measures) {
+      const name = this.get("sort");
+      const read = measures.get(name) ?? wordOf(name);
+      if (!read) return episodes;
+      const order = this.has("down") ? -1 : 1;
+      return episodes.map((episode) => ({ value: read(episode), episode })).sort((one, other) => {
+        if (one.value === null || other.value === null)
+          return Number(one.value === null) - Number(other.value === null);
+        if (one.value === other.value) return 0;
+        return one.value < other.value ? -order : order;
+      }).map(({ episode }) => episode);
+    }
+  };
+  function wordOf(name) {
+    if (name !== "run" && name !== "level" && name !== "method" && name !== "reason") return null;
+    return (episode) => episode[name];
+  }
+
+  // src/shared/canvas.ts
+  function fit(canvas, width, height) {
+    const ratio = window.devicePixelRatio || 1;
+    const [w, h] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
+    if (canvas.width !== w) canvas.width = w;
+    if (canvas.height !== h) canvas.height = h;
+    canvas.style.width = `${width}px`;
+    canvas.style.height = `${height}px`;
+    const pen = canvas.getContext("2d");
+    if (!pen) throw new Error("expected a browser that draws on canvases");
+    pen.setTransform(w / width, 0, 0, h / height, 0, 0);
+    return pen;
+  }
+
+  // src/shared/colours.ts
+  var PALETTE = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#f0e442"];
+  var FIRST = "#0072b2";
+  var channels = (hex) => [
+    Number.parseInt(hex.slice(1, 3), 16),
+    Number.parseInt(hex.slice(3, 5), 16),
+    Number.parseInt(hex.slice(5, 7), 16)
+  ];
+  function mix(one, other, share) {
+    const [ends, starts] = [channels(other), channels(one)];
+    const mixed = starts.map((from, place) => Math.round(from + ((ends[place] ?? from) - from) * share));
+    return `#${mixed.map((value) => value.toString(16).padStart(2, "0")).join("")}`;
+  }
+  function goalColour(place) {
+    const base = PALETTE[place % PALETTE.length] ?? FIRST;
+    const round = Math.floor(place / PALETTE.length) % 3;
+    if (round === 0) return base;
+    return round === 1 ? mix(base, "#000000", 0.38) : mix(base, "#ffffff", 0.45);
+  }
+
+  // src/shared/theme.ts
+  var NAMES = [
+    "page",
+    "card",
+    "ink",
+    "soft",
+    "faint",
+    "line",
+    "bar",
+    "fail",
+    "failbar",
+    "good",
+    "work",
+    "move",
+    "ready",
+    "goalzone",
+    "idle"
+  ];
+  function readTheme() {
+    const style = getComputedStyle(document.documentElement);
+    const read = (name) => [name, style.getPropertyValue(`--${name}`).trim()];
+    return Object.fromEntries(NAMES.map(read));
+  }
+
+  // src/overview/plot.ts
+  var [LEFT, TOP, RIGHT, BOTTOM, HEIGHT] = [92, 10, 44, 34, 260];
+  var PADDING = 26;
+  var NEAR = 12;
+  var numberInWords = (value) => value === null || value === void 0 ? "–" : Number.isInteger(value) ? String(value) : String(+value.toPrecision(4));
+  var Plot = class {
+    #canvas = byId("plot", HTMLCanvasElement);
+    #points = [];
+    /** @param open Called with the episode of a point that is clicked. */
+    constructor(open) {
+      this.#canvas.addEventListener("mousemove", (event) => {
+        const point = this.#pointAt(event);
+        const lines = point ? [nameOf(point.episode), point.episode.level, `${numberInWords(point.up)} at ${numberInWords(point.across)}`] : [];
+        showTip(lines, event.clientX, event.clientY);
+      });
+      this.#canvas.addEventListener("mouseleave", hideTip);
+      this.#canvas.addEventListener("click", (event) => {
+        const point = this.#pointAt(event);
+        if (point) open(point.episode);
+      });
+    }
+    /** Show some episodes; `methods` are those of the folder, whose places give the colours. */
+    show(episodes, across, up, methods) {
+      const width = Math.max(240, (this.#canvas.parentElement?.clientWidth ?? 0) - PADDING);
+      const pen = fit(this.#canvas, width, HEIGHT);
+      const theme = readTheme();
+      const found = episodes.flatMap((episode) => {
+        const [x, y] = [across.read(episode), up.read(episode)];
+        return x === null || y === null ? [] : [{ across: x, up: y, episode }];
+      });
+      const words = `${up.name} by ${across.name} of ${plural(found.length, "episode")}; the table has the same values`;
+      this.#canvas.setAttribute("aria-label", words);
+      this.#points = [];
+      pen.clearRect(0, 0, width, HEIGHT);
+      pen.font = "12px system-ui, sans-serif";
+      pen.fillStyle = theme.soft;
+      if (!found.length) {
+        pen.fillText("no episode to plot", LEFT, TOP + 20);
+        return;
+      }
+      const toX = new Scale(found, (point) => point.across, LEFT, width - RIGHT);
+      const toY = new Scale(found, (point) => point.up, HEIGHT - BOTTOM, TOP);
+      drawAxes(pen, toX, toY, across.name, theme);
+      const beside = besideEachOther(found, methods);
+      this.#points = found.map((point) => ({
+        ...point,
+        x: toX.place(point.across) + (beside.get(point.episode.method) ?? 0),
+        y: toY.place(point.up)
+      }));
+      this.#drawPoints(pen, methods);
+      this.#writeLegend(episodes, methods);
+    }
+    #drawPoints(pen, methods) {
+      const colours = new Map(methods.map((method, place) => [method, goalColour(place)]));
+      const many = this.#points.length;
+      pen.globalAlpha = many > 500 ? 0.5 : 0.85;
+      for (const { x, y, episode } of this.#points) {
+        pen.fillStyle = colours.get(episode.method) ?? "";
+        pen.beginPath();
+        pen.arc(x, y, many > 2e3 ? 2 : 4, 0, 2 * Math.PI);
+        pen.fill();
+      }
+      pen.globalAlpha = 1;
+    }
+    #writeLegend(episodes, methods) {
+      const shown = new Set(episodes.map(({ method }) => method));
+      const entries = methods.map(
+        (method, place) => el("span", { hidden: !shown.has(method) }, el("i", { css: { background: goalColour(place) } }), method)
+      );
+      byId("legend").replaceChildren(...entries.filter((entry) => !entry.hidden));
+    }
+    /** The point nearest to a place on the plot, if it is near. */
+    #pointAt({ offsetX, offsetY }) {
+      let [best, nearest] = [null, NEAR];
+      for (const point of this.#points) {
+        const far = Math.hypot(point.x - offsetX, point.y - offsetY);
+        if (far < nearest) [best, nearest] = [point, far];
+      }
+      return best;
+    }
+  };
+  var Scale = class {
+    constructor(points, read, start, end) {
+      this.start = start;
+      this.end = end;
+      let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+      for (const point of points) [low, high] = [Math.min(low, read(point)), Math.max(high, read(point))];
+      [this.low, this.high] = low === high ? [low - 0.5, high + 0.5] : [low, high];
+    }
+    start;
+    end;
+    low;
+    high;
+    place(value) {
+      return this.start + (value - this.low) / (this.high - this.low) * (this.end - this.start);
+    }
+    /** The value at a share of the way. */
+    at(share) {
+      return this.low + share * (this.high - this.low);
+    }
+  };
+  function drawAxes(pen, toX, toY, name, theme) {
+    const aligned = ["left", "center", "right"];
     pen.strokeStyle = theme.line;
-    for (const share of [0, 0.5, 1]) {
-      const [x, y] = [x0 + share * (x1 - x0), y0 + share * (y1 - y0)];
+    for (const [at, align] of aligned.entries()) {
+      const [x, y] = [toX.at(at / 2), toY.at(at / 2)];
       pen.beginPath();
-      pen.moveTo(LEFT, toY(y));
-      pen.lineTo(width - RIGHT, toY(y));
+      pen.moveTo(toX.start, toY.place(y));
+      pen.lineTo(toX.end, toY.place(y));
       pen.stroke();
       pen.textAlign = "right";
-      pen.fillText(number(y), LEFT - 8, toY(y) + 4);
-      pen.textAlign = share === 0 ? "left" : share === 1 ? "right" : "center";
-      pen.fillText(number(x), toX(x), HEIGHT - BOTTOM + 16);
+      pen.fillText(numberInWords(y), LEFT - 8, toY.place(y) + 4);
+      pen.textAlign = align;
+      pen.fillText(numberInWords(x), toX.place(x), HEIGHT - BOTTOM + 16);
     }
     pen.textAlign = "center";
-    pen.fillText(across, (LEFT + width - RIGHT) / 2, HEIGHT - 4);
-    pen.globalAlpha = points.length > 500 ? 0.5 : 0.85;
-    const beside = new Set(points.map(([x]) => x)).size <= 40 ? 7 : 0; // points of methods at the same place lie side by side
-    const places = new Map([...colour.keys()].map((method, place) => [method, (place - (colour.size - 1) / 2) * Math.min(beside, 60 / colour.size)]));
-    for (const point of points) {
-      point.push(toX(point[0]) + places.get(point[2][METHOD]), toY(point[1]));
-      pen.fillStyle = colour.get(point[2][METHOD]);
-      pen.beginPath();
-      pen.arc(point[3], point[4], points.length > 2000 ? 2 : 4, 0, 7);
-      pen.fill();
-    }
-    pen.globalAlpha = 1;
-    const shown = new Set(list.map((row) => row[METHOD]));
-    const names = [...colour].filter(([method]) => shown.has(method));
-    tw.byId("legend").replaceChildren(...names.map(([method, fill]) => tw.el("span", null, tw.el("i", { css: { background: fill } }), method)));
+    pen.fillText(name, (toX.start + toX.end) / 2, HEIGHT - 4);
+  }
+  function besideEachOther(points, methods) {
+    const isCrowded = new Set(points.map(({ across }) => across)).size > 40;
+    const gap = isCrowded ? 0 : Math.min(7, 60 / methods.length);
+    return new Map(methods.map((method, place) => [method, (place - (methods.length - 1) / 2) * gap]));
   }
 
-  /** The point nearest to a place on the plot, if it is near. */
-  function pointAt(event) {
-    const box = tw.byId("plot").getBoundingClientRect();
-    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
-    let [best, near] = [null, 12 ** 2];
-    for (const point of points) {
-      const far = (point[3] - x) ** 2 + (point[4] - y) ** 2;
-      if (far < near) [best, near] = [point, far];
+  // src/overview/table.ts
+  var PAGE = 200;
+  var EpisodeTable = class {
+    constructor(state, calls) {
+      this.state = state;
+      this.calls = calls;
+      this.#more.addEventListener("click", () => {
+        this.#most += PAGE;
+        this.#again();
+      });
     }
-    return best;
+    state;
+    calls;
+    #table = byId("episodes", HTMLTableElement);
+    #more = byId("more");
+    #most = PAGE;
+    #again = () => {
+    };
+    /** Show no more rows than at first. */
+    shorten() {
+      this.#most = PAGE;
+    }
+    show(data, all, episodes, hits) {
+      this.#again = () => this.show(data, all, episodes, hits);
+      const columns = this.#columns(data, all);
+      this.#table.tHead?.replaceChildren(el("tr", null, ...columns.map((column) => this.#head(column, data))));
+      const rows = episodes.slice(0, this.#most).flatMap((episode) => {
+        const cells = columns.map(({ read, isNumber }) => el("td", { class: isNumber && "number" }, read(episode)));
+        const found = this.state.has("words") ? hits.get(episode.key) : void 0;
+        const below = found ? [el("tr", { class: "hits" }, el("td", { colspan: columns.length }, hitLines(episode, found)))] : [];
+        return [el("tr", null, cells), ...below];
+      });
+      this.#table.tBodies[0]?.replaceChildren(...rows);
+      this.#more.hidden = episodes.length <= this.#most;
+      this.#more.textContent = `Show more (${this.#most} of ${episodes.length})`;
+    }
+    /** Bring the boxes up to date with what is ticked. */
+    markTicked(ticked) {
+      for (const box of this.#table.querySelectorAll("input")) box.checked = ticked.some(({ key }) => key === box.value);
+    }
+    #columns({ measures }, all) {
+      const isShown = (name) => name === "method" || name === "seed" || new Set(all.map((episode) => episode[name])).size > 1;
+      return [
+        { name: "", read: (episode) => this.#box(episode) },
+        ...FILTERS.filter(isShown).map((name) => ({
+          name,
+          read: (episode) => String(episode[name]),
+          isNumber: name === "seed"
+        })),
+        {
+          name: "episode",
+          read: (episode) => el("a", { href: replayAddress(episode), title: "Play it" }, String(episode.episode)),
+          isNumber: true
+        },
+        ...measures.map((name, place) => ({
+          name,
+          read: ({ values }) => numberInWords(values[place]),
+          isNumber: true
+        })),
+        { name: "reason", read: ({ reason }) => reason }
+      ];
+    }
+    #box(episode) {
+      return el("input", {
+        type: "checkbox",
+        value: episode.key,
+        checked: this.calls.isTicked(episode),
+        "aria-label": `${nameOf(episode)}: side by side with another`,
+        on: { change: () => this.calls.tick(episode) }
+      });
+    }
+    #head({ name, isNumber }, { measures, units }) {
+      if (!name) return el("th", { title: "Tick two episodes to see them side by side" });
+      const order = this.state.get("sort") !== name ? null : this.state.has("down") ? "descending" : "ascending";
+      const mark = order === null ? "" : order === "descending" ? " ↓" : " ↑";
+      const title = units[measures.indexOf(name)] || null;
+      const sort = () => this.calls.sort(name);
+      const words = `${name.replaceAll("_", " ")}${mark}`;
+      const button = el("button", { type: "button", title, on: { click: sort } }, words);
+      return el("th", { class: isNumber && "number", "aria-sort": order }, button);
+    }
+  };
+  function hitLines(episode, { hits, count }) {
+    const lines = hits.map(
+      ([step, who, text]) => el("div", null, el("a", { href: replayAddress(episode, step) }, `step ${step}, ${who}`), text)
+    );
+    return count > hits.length ? [...lines, el("div", null, `and ${count - hits.length} more`)] : lines;
   }
 
-  function showTable(list) {
-    const several = (place) => new Set(data.episodes.map((row) => row[place])).size > 1;
-    const words = Object.entries(FILTERS).filter(([name, place]) => ["method", "seed"].includes(name) || several(place));
-    const box = (row) => tw.el("input", { type: "checkbox", value: key(row), checked: ticked.some((other) => key(other) === key(row)), "aria-label": `${row[METHOD]}, seed ${row[SEED]}, episode ${row[EPISODE]}: side by side with another`, on: { change: () => tick(row) } });
-    const columns = [
-      ["", box, false],
-      ...words.map(([name, place]) => [name, (row) => String(row[place]), name === "seed"]),
-      ["episode", (row) => tw.el("a", { href: replay(row), title: "Play it" }, String(row[EPISODE])), true],
-      ...data.measures.map((name, place) => [name, (row) => number(row[VALUES][place]), true]),
-      ["reason", (row) => row[REASON], false],
-    ];
-    const heads = columns.map(([name, , right]) => {
-      const on = get("sort") === name;
-      const sort = on ? (state.has("down") ? "descending" : "ascending") : null;
-      const press = () => set({ sort: name, down: on && !state.has("down") ? "1" : "" });
-      const unit = data.units[data.measures.indexOf(name)];
-      const mark = on ? (state.has("down") ? " ↓" : " ↑") : "";
-      if (!name) return tw.el("th", { title: "Tick two episodes to see them side by side" });
-      return tw.el("th", { class: right ? "number" : null, "aria-sort": sort }, tw.el("button", { type: "button", title: unit || null, on: { click: press } }, `${name.replaceAll("_", " ")}${mark}`));
+  // src/overview/main.ts
+  var POLL = 2e3;
+  var Page = class {
+    #state = new PageState();
+    #plot = new Plot((episode) => {
+      location.href = replayAddress(episode);
     });
-    tw.byId("episodes").tHead.replaceChildren(tw.el("tr", null, heads));
-    const body = [];
-    for (const row of list.slice(0, rows)) {
-      body.push(tw.el("tr", null, columns.map(([, read, right]) => tw.el("td", { class: right ? "number" : null }, read(row)))));
-      const found = state.has("words") ? hits.get(key(row)) : null;
-      if (!found) continue;
-      const lines = found.hits.map(([step, who, text]) => tw.el("div", null, tw.el("a", { href: replay(row, step) }, `step ${step}, ${who}`), text));
-      if (found.count > found.hits.length) lines.push(tw.el("div", null, `and ${found.count - found.hits.length} more`));
-      body.push(tw.el("tr", { class: "hits" }, tw.el("td", { colspan: columns.length }, lines)));
+    #table = new EpisodeTable(this.#state, {
+      sort: (name) => this.#sort(name),
+      isTicked: (episode) => this.#isTicked(episode),
+      tick: (episode) => this.#tick(episode)
+    });
+    #data = null;
+    #episodes = [];
+    /** By the key of an episode. */
+    #hits = /* @__PURE__ */ new Map();
+    /** Counts searches, so that an older one ends. */
+    #searches = 0;
+    /** The episodes that are to stand side by side, at most two. */
+    #ticked = [];
+    constructor() {
+      for (const id of ["up", "across"]) {
+        const select = byId(id, HTMLSelectElement);
+        select.addEventListener("change", () => this.#set({ [id]: select.value }));
+      }
+      onClick({
+        clear: () => {
+          this.#state.clear();
+          this.#set({});
+          this.#search();
+        }
+      });
+      byId("filters").addEventListener("submit", (event) => {
+        event.preventDefault();
+        this.#set({ words: byId("words", HTMLInputElement).value.trim() });
+        this.#search();
+      });
+      byId("tables").addEventListener("toggle", () => this.#showTables());
+      addEventListener("resize", () => this.#show());
+      addEventListener("hashchange", () => {
+        this.#state.readAddress();
+        this.#search();
+      });
+      this.#poll().then(() => this.#search());
     }
-    tw.byId("episodes").tBodies[0].replaceChildren(...body);
-    const more = tw.byId("more");
-    more.hidden = list.length <= rows;
-    more.textContent = `Show more (${rows} of ${list.length})`;
+    // ---- what the user chooses
+    #set(changes) {
+      this.#state.set(changes);
+      this.#table.shorten();
+      this.#show();
+    }
+    #sort(name) {
+      const isSorted = this.#state.get("sort") === name;
+      this.#set({ sort: name, down: isSorted && !this.#state.has("down") ? "1" : "" });
+    }
+    #isTicked({ key }) {
+      return this.#ticked.some((other) => other.key === key);
+    }
+    /** Tick an episode or untick it; of three the oldest goes. */
+    #tick(episode) {
+      this.#ticked = this.#isTicked(episode) ? this.#ticked.filter(({ key }) => key !== episode.key) : [...this.#ticked.slice(-1), episode];
+      this.#table.markTicked(this.#ticked);
+      this.#showTicked();
+    }
+    // ---- the parts of the page
+    #show() {
+      const data = this.#data;
+      if (!data) return;
+      document.title = `${data.name} – teamworld`;
+      byId("title").textContent = data.name;
+      const measures = measuresOf(data);
+      const chosen = this.#episodes.filter(
+        (episode) => this.#state.allows(episode) && (!this.#state.has("words") || this.#hits.has(episode.key))
+      );
+      const shown = this.#state.sort(chosen, measures);
+      byId("count").textContent = countInWords(data, shown.length);
+      this.#showFilters();
+      const methods = [...new Set(this.#episodes.map(({ method }) => method))];
+      const [across, up] = this.#axes(data);
+      this.#plot.show(shown, across, up, methods);
+      this.#table.show(data, this.#episodes, shown, this.#hits);
+    }
+    #showFilters() {
+      const labels = FILTERS.flatMap((name) => {
+        const values = new Set(this.#episodes.map((episode) => String(episode[name])));
+        const chosen = this.#state.get(name);
+        if (values.size < 2 && !chosen) return [];
+        if (chosen) values.add(chosen);
+        const select = el("select", { id: `filter-${name}`, on: { change: () => this.#set({ [name]: select.value }) } });
+        select.append(el("option", { value: "" }, "all"));
+        for (const value of values) select.append(el("option", { value, selected: value === chosen }, value));
+        return [el("label", null, `${name} `, select)];
+      });
+      byId("choices").replaceChildren(...labels);
+    }
+    /** What is plotted: what is chosen, or the first measure that is not the same everywhere, by episode. */
+    #axes(data) {
+      const measures = measuresOf(data);
+      const [first] = this.#episodes;
+      const differs = data.measures.findIndex(
+        (_, place) => this.#episodes.some(({ values }) => values[place] !== first?.values[place])
+      );
+      const usual = { across: "episode", up: data.measures[Math.max(0, differs)] ?? "seed" };
+      const axis = (id) => {
+        const name = measures.has(this.#state.get(id)) ? this.#state.get(id) : usual[id];
+        const options = [...measures.keys()].map((value) => el("option", { value, selected: value === name }, value));
+        byId(id).replaceChildren(...options);
+        return { name, read: measures.get(name) ?? (() => null) };
+      };
+      return [axis("across"), axis("up")];
+    }
+    #showTicked() {
+      const [first, second] = this.#ticked;
+      const isPair = first && second && first.level === second.level && first.seed === second.seed;
+      byId("ticked").hidden = !first;
+      byId("beside").hidden = !isPair;
+      if (isPair) byId("beside", HTMLAnchorElement).href = pairAddress(first, second);
+      byId("which").textContent = tickedInWords(this.#ticked, isPair ?? false);
+    }
+    // ---- questions to the server
+    async #poll() {
+      try {
+        const version = this.#data?.version ?? "";
+        const news = await ask(`episodes?${new URLSearchParams({ version })}`);
+        if (news) {
+          this.#data = news;
+          this.#episodes = news.episodes.map(namedEpisode);
+          this.#show();
+        }
+      } catch (error) {
+        tell(error);
+      }
+      setTimeout(() => this.#poll(), POLL);
+    }
+    /** Search the logs bit by bit; what is found is shown as it comes. */
+    async #search() {
+      const own = ++this.#searches;
+      const words = this.#state.get("words");
+      this.#hits = /* @__PURE__ */ new Map();
+      byId("words", HTMLInputElement).value = words;
+      byId("progress").textContent = words ? "searching…" : "";
+      this.#show();
+      if (!words) return;
+      try {
+        for (let begin = 0; begin < this.#episodes.length; ) {
+          const address = `search?${new URLSearchParams({ words, begin: String(begin) })}`;
+          const { matches, next } = await ask(address);
+          if (own !== this.#searches) return;
+          for (const [place, hits, count] of matches) {
+            const episode = this.#episodes[place];
+            if (episode) this.#hits.set(episode.key, { hits, count });
+          }
+          begin = next;
+          const all = this.#episodes.length;
+          byId("progress").textContent = begin < all ? `searched ${begin} of ${all}` : `found in ${this.#hits.size} of ${all}`;
+          this.#show();
+        }
+      } catch (error) {
+        tell(error);
+      }
+    }
+    async #showTables() {
+      if (!byId("tables", HTMLDetailsElement).open) return;
+      try {
+        const tables = await ask("tables");
+        byId("shown").replaceChildren(...tables.length ? tables.flatMap(tableParts) : ["nothing is finished yet"]);
+      } catch (error) {
+        tell(error);
+      }
+    }
+  };
+  function countInWords({ kind, wanted, finished, failed, episodes }, shown) {
+    const waiting = wanted - finished - failed;
+    const some = shown === episodes.length ? "" : `${shown} of `;
+    const parts = [
+      `${kind}, ${some}${plural(episodes.length, "episode")}`,
+      finished > episodes.length && `the first of ${finished} that are finished`,
+      waiting > 0 && `${waiting} not finished yet`,
+      failed && `${failed} ended in an error`
+    ];
+    return parts.filter(Boolean).join(", ");
   }
-
-  function show() {
-    if (!data) return;
-    document.title = `${data.name} – teamworld`;
-    tw.byId("title").textContent = data.name;
-    const list = sorted(chosen());
-    const waits = data.wanted - data.finished - data.failed;
-    const parts = [`${data.kind}, ${list.length === data.episodes.length ? "" : `${list.length} of `}${tw.plural(data.episodes.length, "episode")}`];
-    if (data.finished > data.episodes.length) parts.push(`the first of ${data.finished} that are finished`);
-    if (waits > 0) parts.push(`${waits} not finished yet`);
-    if (data.failed) parts.push(`${data.failed} ended in an error`);
-    tw.byId("count").textContent = parts.join(", ");
-    showFilters();
-    showAxes();
-    showPlot(list);
-    showTable(list);
+  function tickedInWords([first, second], isPair) {
+    if (!first) return "";
+    if (!second) return `${nameOf(first)}; tick another episode of its level and seed`;
+    return `${nameOf(first)} and ${nameOf(second)}${isPair ? "" : " are not of one level and seed"}`;
   }
-
-  // ---- questions to the server
-
+  function tableParts({ title, columns, rows, caption }) {
+    const head = columns.map((name) => el("th", null, name));
+    const body = rows.map(
+      (row) => el(
+        "tr",
+        null,
+        row.map((cell) => el("td", null, cell))
+      )
+    );
+    return [
+      el("h2", null, title),
+      el("table", null, el("thead", null, el("tr", null, head)), el("tbody", null, body)),
+      el("p", null, caption)
+    ];
+  }
   async function ask(address) {
     const answer = await fetch(address, { credentials: "omit" });
     if (!answer.ok) throw new Error(await answer.text());
     return answer.json();
   }
-
   function tell(error) {
-    tw.byId("progress").textContent = error instanceof TypeError ? "the server has ended: start teamworld view again" : error.message;
+    const isGone = error instanceof TypeError;
+    byId("progress").textContent = isGone ? "the server has ended: start teamworld view again" : error instanceof Error ? error.message : String(error);
   }
-
-  async function poll() {
-    try {
-      const news = await ask(`episodes?${new URLSearchParams({ version: data?.version ?? "" })}`);
-      if (news) {
-        data = news;
-        show();
-      }
-    } catch (error) {
-      tell(error);
-    }
-    setTimeout(poll, POLL);
-  }
-
-  /** Search the logs bit by bit; what is found is shown as it comes. */
-  async function search() {
-    const own = ++searching;
-    const words = get("words");
-    hits = new Map();
-    tw.byId("words").value = words;
-    tw.byId("progress").textContent = words ? "searching…" : "";
-    if (!words) return show();
-    try {
-      for (let begin = 0; begin < data.episodes.length; ) {
-        const came = await ask(`search?${new URLSearchParams({ words, begin })}`);
-        if (own !== searching) return undefined;
-        for (const [place, told, count] of came.matches) if (data.episodes[place]) hits.set(key(data.episodes[place]), { hits: told, count });
-        begin = came.next;
-        tw.byId("progress").textContent = begin < data.episodes.length ? `searched ${begin} of ${data.episodes.length}` : `found in ${hits.size} of ${data.episodes.length}`;
-        show();
-      }
-    } catch (error) {
-      tell(error);
-    }
-    return undefined;
-  }
-
-  async function showTables() {
-    const box = tw.byId("shown");
-    if (!tw.byId("tables").open) return;
-    try {
-      const made = (await ask("tables")).map((table) => [
-        tw.el("h2", null, table.title),
-        tw.el("table", null, tw.el("thead", null, tw.el("tr", null, table.columns.map((name) => tw.el("th", null, name)))),
-          tw.el("tbody", null, table.rows.map((row) => tw.el("tr", null, row.map((cell) => tw.el("td", null, cell)))))),
-        tw.el("p", null, table.caption),
-      ]);
-      box.replaceChildren(...(made.length ? made.flat() : ["nothing is finished yet"]));
-    } catch (error) {
-      tell(error);
-    }
-  }
-
-  const plot = tw.byId("plot");
-  plot.addEventListener("mousemove", (event) => {
-    const point = pointAt(event);
-    const lines = point ? [`${point[2][METHOD]}, seed ${point[2][SEED]}, episode ${point[2][EPISODE]}`, point[2][LEVEL], `${number(point[1])} at ${number(point[0])}`] : [];
-    tw.showTip(lines, event.clientX, event.clientY);
-  });
-  plot.addEventListener("mouseleave", () => tw.showTip([], 0, 0));
-  plot.addEventListener("click", (event) => {
-    const point = pointAt(event);
-    if (point) location.href = replay(point[2]);
-  });
-  for (const id of ["up", "across"]) tw.byId(id).addEventListener("change", (event) => set({ [id]: event.target.value }));
-  tw.byId("more").addEventListener("click", () => {
-    rows += PAGE;
-    show();
-  });
-  tw.byId("clear").addEventListener("click", () => {
-    state.clear();
-    set({});
-    search();
-  });
-  tw.byId("filters").addEventListener("submit", (event) => {
-    event.preventDefault();
-    set({ words: tw.byId("words").value.trim() });
-    search();
-  });
-  tw.byId("tables").addEventListener("toggle", showTables);
-  addEventListener("resize", show);
-  addEventListener("hashchange", () => {
-    readAddress();
-    search();
-  });
-  readAddress();
-  poll().then(() => data && search());
-})(window.teamworld);
+  new Page();
+})();

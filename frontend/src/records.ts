@@ -47,6 +47,8 @@ export interface Replay {
   fork?: string;
   /** None unless the log was recorded at the level `beliefs`. */
   knowledge?: KnowledgeLog;
+  /** None unless the method keeps a world model and the run holds it. */
+  memory?: EpisodeMemory;
 }
 
 /** How the episode went; null where there was nothing to count. */
@@ -324,11 +326,79 @@ export interface HeldFact {
   source?: string;
 }
 
+/** The symbolic world model before an episode and after it. */
+export interface EpisodeMemory {
+  /** Earlier ones of the run that it was learned from. */
+  episodes: number;
+  tasks?: TaskMemory[];
+  /** Of earlier episodes, the newest that are kept. */
+  notes?: string[];
+  added?: AddedNote[];
+}
+
+/** What is known of a task before an episode and after it. */
+export interface TaskMemory {
+  task: string;
+  before: GuideLine;
+  after: GuideLine;
+  /** Best first. */
+  plans_before?: PlanLine[];
+  plans_after?: PlanLine[];
+  /** The episode's plans for it, in their order. */
+  added?: AddedPlan[];
+}
+
+/** What the guidebook says of a task. */
+export interface GuideLine {
+  attempts: number;
+  successes: number;
+  /** Mean share of the work that an attempt did. */
+  progress?: number;
+  /** Mean steps of an attempt. */
+  steps?: number;
+  /** Recommended size. */
+  team?: number;
+  verdict: string;
+}
+
+/** What the plan library says of a plan. */
+export interface PlanLine {
+  /** The plan with variables in place of what was particular to it. */
+  text: string;
+  attempts: number;
+  successes: number;
+  /** Mean share of the work that an attempt did. */
+  progress: number;
+  /** Mean steps of an attempt. */
+  steps: number;
+}
+
+/** A plan of the episode, as the world model keeps it. */
+export interface AddedPlan {
+  agent: string;
+  goal: string;
+  plan: string;
+  origin: string;
+  /** Tick. */
+  start: number;
+  end: number;
+  success: boolean;
+  /** Why it ended without success. */
+  cause?: string;
+}
+
+/** What an agent left for later episodes. */
+export interface AddedNote {
+  agent: string;
+  text: string;
+}
+
 /** What a page unpacks once it is there; the rest of its `Replay` stands in it as it is. */
 export interface PackedReplay {
   questions: QuestionRow[];
   lines: string[];
   knowledge: KnowledgeLog | null;
+  memory: EpisodeMemory | null;
 }
 
 /** Two pages side by side. */

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+import msgspec
 import pytest
 
 from teamworld.metrics.failures import LABELS, tags
@@ -54,6 +55,11 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     steps = {"completion": (0.25, 0.25, 0.25), "steps": (-3.0, -5.0, -1.0)}
     valued.worths = [WorthRow(message=1, values=steps), WorthRow(values=steps), WorthRow(agent="b", values=steps)]
     valued.fork = f"fork of episode 1 of {samples.HOSTILE}, changed: message in step 2"
+    crowd = build(samples.played())
+    crowd.team = [msgspec.structs.replace(crowd.team[n % 2], name=f"agent_{n}") for n in range(60)]
+    crowd.world = "toy"  # its drawer would look for 60 agents in the frames
+    made["crowd"] = folder / "crowd.html"
+    made["crowd"].write_text(page(crowd), "utf-8")
     made["valued"] = folder / "valued.html"
     made["valued"].write_text(page(valued), "utf-8")
     return made
@@ -463,6 +469,48 @@ def test_a_question_fits_into_the_window(browser: Page, files: dict[str, Path], 
             box = shown.locator(part).bounding_box()
             assert box is not None
             assert 0 <= box["x"] <= box["x"] + box["width"] <= width, part
+
+
+def test_lanes_of_a_large_team_stand_in_groups(browser: Page, files: dict[str, Path]) -> None:
+    with opened(browser, files["crowd"]) as shown:
+        rows, closed = "teamworld.player.lanes.list.rows.length", picture(shown, "bars")
+        assert shown.evaluate(rows) == 2, "60 agents of one kind are two groups, closed at first"
+        high = shown.evaluate("teamworld.player.lanes.high")
+        shown.hover("#bars", position={"x": 300, "y": 0.5 * high})
+        assert "agent 0–29" in shown.inner_text("#tip")
+        shown.click("#bars", position={"x": 20, "y": 1.5 * high})
+        assert shown.evaluate(rows) == 2 + 30
+        assert picture(shown, "bars") != closed
+        shown.click("#bars", position={"x": 20, "y": 1.5 * high})
+        assert shown.evaluate(rows) == 2
+        shown.evaluate("teamworld.player.choose(45)")
+        assert shown.evaluate(rows) == 2 + 30, "whoever is chosen has a lane"
+        assert shown.evaluate("teamworld.player.step") == 0, "a name is no place in time"
+
+
+def test_groups_of_lanes_by_the_keyboard(browser: Page, files: dict[str, Path]) -> None:
+    with opened(browser, files["crowd"], "#t=5") as shown:
+        shown.focus("#lanes")
+        shown.keyboard.press("ArrowDown")
+        spoken = shown.locator("#spoken")
+        replay = build(samples.played())
+        paces = [[pace for pace in actor.paces if pace.step <= 5][-1] for actor in replay.team]
+        work, moved = (
+            15 * sum(kind) for kind in zip(*((p.effect, p.moved and not p.effect) for p in paces), strict=True)
+        )
+        assert spoken.text_content() == (
+            f"agent 0–29; 30 agents; enter opens the group; "
+            f"step 5: {work} changed the world, {moved} moved, 0 in place and waiting"
+        )
+        assert work + moved == 30
+        assert shown.evaluate("teamworld.player.chosen") is None
+        shown.keyboard.press("Enter")
+        shown.keyboard.press("ArrowDown")
+        assert shown.evaluate("teamworld.player.chosen") == 0
+        assert (spoken.text_content() or "").startswith("agent 0; ")
+        shown.keyboard.press("ArrowUp")
+        shown.keyboard.press("Enter")
+        assert shown.evaluate("teamworld.player.lanes.list.rows.length") == 2
 
 
 def test_costs_over_the_steps(asked: Page) -> None:

@@ -86,6 +86,16 @@ export class Episode<Static = State, Frame = State, Style = State> {
     return this.ticks?.[t] ?? t;
   }
 
+  /** The last moment that is not after a tick. */
+  stepOf(tick: number): number {
+    return this.ticks
+      ? Math.max(
+          0,
+          this.ticks.findLastIndex((one) => one <= tick),
+        )
+      : tick;
+  }
+
   /** The lane of an agent by its name; undefined for a respondent without a body. */
   lane(name: string): Lane | undefined {
     return this.team[this.place.get(name) ?? -1];

@@ -29,7 +29,7 @@ function begin(): void {
 function takeRest(packed: PackedReplay | null): void {
   episode.asked = new QuestionLog(packed?.questions ?? [], packed?.lines ?? []);
   episode.knowledge = packed?.knowledge ? new Knowledge(packed.knowledge) : null;
-  player.takeRest();
+  player.takeRest(packed?.memory ?? null);
 }
 
 function tellPacked(error: Error): void {

@@ -1,6 +1,6 @@
 import type { Episode } from "../episode/episode";
 import type { Question } from "../episode/question_log";
-import type { Replay } from "../records";
+import type { EpisodeMemory, Replay } from "../records";
 import { AddressWriter, Clock, listenToKeys, stepOfAddress } from "../shared/clock";
 import { byId, el, find, onClick } from "../shared/elements";
 import { total } from "../shared/numbers";
@@ -87,10 +87,10 @@ export class Player {
     this.clock.want();
   }
 
-  /** Show questions and knowledge, which are unpacked when the page is there already. */
-  takeRest(): void {
+  /** Show questions, knowledge and memory, which are unpacked when the page is there already. */
+  takeRest(memory: EpisodeMemory | null): void {
     this.ask = new QuestionView(this.episode, (step) => this.go(step));
-    this.panels.takeRest();
+    this.panels.takeRest(memory);
     this.stage.writeLayers();
     this.curves.add(costCurves(this.episode));
     this.resize();

@@ -30,7 +30,7 @@ def page(replay: Replay) -> str:
     drawer = "" if replay.undrawn else str(replay.static.get("drawer", replay.world))
     drawers = [file for file in _drawers() if file.name.split(".")[0] == drawer]  # WORLD.js, and WORLD.PART.js
     title = f"{replay.world} {replay.level}: {_name(replay)}"
-    plain = replace(replay, questions=[], lines=[], knowledge=None)
+    plain = replace(replay, questions=[], lines=[], knowledge=None, memory=None)
     return _render("replay", [static / "replay.js", *drawers], title=title, data=embedded(plain), packed=packed(replay))
 
 
@@ -118,10 +118,11 @@ def embedded(replay: Replay) -> str:
 
 
 def packed(replay: Replay) -> str:
-    """Return questions, their lines and knowledge as JSON, deflated, in base64; nothing where there is none."""
-    if not replay.questions and replay.knowledge is None:
+    """Return questions, their lines, knowledge and memory as JSON, deflated, in base64; nothing where there is none."""
+    if not replay.questions and replay.knowledge is None and replay.memory is None:
         return ""
-    return _pack(PackedReplay(questions=replay.questions, lines=replay.lines, knowledge=replay.knowledge))
+    rest = {name: getattr(replay, name) for name in PackedReplay.__struct_fields__}
+    return _pack(PackedReplay(**rest))
 
 
 def _name(replay: Replay) -> str:

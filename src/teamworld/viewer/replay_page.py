@@ -21,6 +21,7 @@ from teamworld.viewer.html_export import page, pair_page
 from teamworld.viewer.questions import read_calls
 from teamworld.viewer.replay_data import build
 from teamworld.viewer.replay_types import Replay, WorthRow
+from teamworld.viewer.world_model import read_memory
 from teamworld.worlds.registry import finder
 
 
@@ -125,6 +126,7 @@ def _load(name: EpisodeName, *, prompts: bool) -> tuple[SelectedEpisode, Replay]
     experiment = chosen.experiment
     made = build(log, tags(log, finder(experiment.world)), calls, prompts=prompts)
     made.fork = experiment.fork.in_words() if experiment.fork is not None else ""
+    made.memory = read_memory(chosen.folder, chosen.cell, chosen.episode)
     worth = load_worth(chosen.folder, chosen.cell, chosen.episode, chosen.digest)
     made.worths = [] if worth is None else [_worth_row(part) for part in (*worth.messages, *worth.agents)]
     return chosen, made

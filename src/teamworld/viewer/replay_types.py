@@ -312,6 +312,79 @@ class WorthRow(_Row, kw_only=True):
     """By measure the mean and the bounds of its interval, which are the mean where there is only one continuation."""
 
 
+class GuideLine(_Row, kw_only=True):
+    """What the guidebook says of a task."""
+
+    attempts: int
+    successes: int
+    progress: float | None = None
+    """Mean share of the work that an attempt did."""
+    steps: float | None = None
+    """Mean steps of an attempt."""
+    team: int | None = None
+    """Recommended size."""
+    verdict: str
+
+
+class PlanLine(_Row, kw_only=True):
+    """What the plan library says of a plan."""
+
+    text: str
+    """The plan with variables in place of what was particular to it."""
+    attempts: int
+    successes: int
+    progress: float
+    """Mean share of the work that an attempt did."""
+    steps: float
+    """Mean steps of an attempt."""
+
+
+class AddedPlan(_Row, kw_only=True):
+    """A plan of the episode, as the world model keeps it."""
+
+    agent: str
+    goal: str
+    plan: str
+    origin: str
+    start: int
+    """Tick."""
+    end: int
+    success: bool
+    cause: str = ""
+    """Why it ended without success."""
+
+
+class TaskMemory(_Row, kw_only=True):
+    """What is known of a task before an episode and after it."""
+
+    task: str
+    before: GuideLine
+    after: GuideLine
+    plans_before: list[PlanLine] = []
+    """Best first."""
+    plans_after: list[PlanLine] = []
+    added: list[AddedPlan] = []
+    """The episode's plans for it, in their order."""
+
+
+class AddedNote(_Row, kw_only=True):
+    """What an agent left for later episodes."""
+
+    agent: str
+    text: str
+
+
+class EpisodeMemory(_Row, kw_only=True):
+    """The symbolic world model before an episode and after it."""
+
+    episodes: int
+    """Earlier ones of the run that it was learned from."""
+    tasks: list[TaskMemory] = []
+    notes: list[str] = []
+    """Of earlier episodes, the newest that are kept."""
+    added: list[AddedNote] = []
+
+
 class Replay(_Row, kw_only=True):
     """An episode."""
 
@@ -360,6 +433,8 @@ class Replay(_Row, kw_only=True):
     """Of a fork, where it was forked from and what was changed, in words."""
     knowledge: KnowledgeLog | None = None
     """None unless the log was recorded at the level ``beliefs``."""
+    memory: EpisodeMemory | None = None
+    """None unless the method keeps a world model and the run holds it."""
 
 
 class Difference(_Row, kw_only=True):
@@ -390,6 +465,7 @@ class PackedReplay(msgspec.Struct, kw_only=True):
     questions: list[QuestionRow]
     lines: list[str]
     knowledge: KnowledgeLog | None
+    memory: EpisodeMemory | None
 
 
 class PackedPair(msgspec.Struct, kw_only=True):

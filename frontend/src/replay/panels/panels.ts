@@ -1,11 +1,12 @@
 import type { Episode } from "../../episode/episode";
 import type { Question } from "../../episode/question_log";
-import type { Replay } from "../../records";
+import type { EpisodeMemory, Replay } from "../../records";
 import { byId, el, find } from "../../shared/elements";
 import { failureFeed } from "./failures";
 import { Goals } from "./goals";
 import { jointFeed } from "./joints";
 import { Knows } from "./knows";
+import { writeMemory } from "./memory";
 import type { Jump, Panel } from "./parts";
 import { questionFeed } from "./questions";
 import { talkFeed } from "./talk";
@@ -54,13 +55,14 @@ export class Panels {
     find("main").classList.toggle("silent", episode.messages.length === 0); // the team gets the room
   }
 
-  /** Show questions and knowledge, which are unpacked when the page is there already. */
-  takeRest(): void {
+  /** Show questions, knowledge and memory, which are unpacked when the page is there already. */
+  takeRest(memory: EpisodeMemory | null): void {
     const { questions } = this.episode.asked;
     writeCount("asked", questions.filter((question) => !question.skipped).length);
     this.#parts.set("asked", questionFeed(this.episode, this.calls.jump, this.calls.ask));
     this.knows = new Knows(this.episode, this.calls.choose);
     this.#parts.set("knows", this.knows);
+    writeMemory(this.episode, memory, this.calls.jump);
     this.update(this.calls.moment());
   }
 

@@ -538,6 +538,13 @@ var teamworld = (() => {
     tick(t) {
       return this.ticks?.[t] ?? t;
     }
+    /** The last moment that is not after a tick. */
+    stepOf(tick) {
+      return this.ticks ? Math.max(
+        0,
+        this.ticks.findLastIndex((one) => one <= tick)
+      ) : tick;
+    }
     /** The lane of an agent by its name; undefined for a respondent without a body. */
     lane(name) {
       return this.team[this.place.get(name) ?? -1];

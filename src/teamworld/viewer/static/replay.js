@@ -244,6 +244,13 @@ var teamworld = (() => {
     tick(t) {
       return this.ticks?.[t] ?? t;
     }
+    /** The last moment that is not after a tick. */
+    stepOf(tick) {
+      return this.ticks ? Math.max(
+        0,
+        this.ticks.findLastIndex((one) => one <= tick)
+      ) : tick;
+    }
     /** The lane of an agent by its name; undefined for a respondent without a body. */
     lane(name) {
       return this.team[this.place.get(name) ?? -1];
@@ -2017,6 +2024,93 @@ var teamworld = (() => {
   var percent = (chance) => `${+(100 * chance).toPrecision(3)} %`;
   var sourceInWords = (source) => source.replace(/^message:(\d+)$/, "a message").replace(/^own$/, "own sight");
 
+  // src/replay/panels/memory.ts
+  var NONE = "The method of this episode keeps no world model, or this page was made without its run.";
+  var GUIDE = [
+    ["done in", ({ attempts, successes }) => `${successes} of ${attempts} attempts`],
+    ["work each", ({ progress }) => percent2(progress)],
+    ["steps each", ({ steps: steps2 }) => rounded(steps2)],
+    ["team", ({ team }) => team === void 0 ? "–" : String(team)],
+    ["verdict", ({ verdict }) => verdict]
+  ];
+  function writeMemory(episode2, memory, jump) {
+    const box = byId("memory");
+    if (!memory) {
+      box.append(el("p", { class: "empty" }, NONE));
+      return;
+    }
+    const { tasks = [], notes = [], added = [], episodes } = memory;
+    const plans = tasks.flatMap((task) => task.added ?? []);
+    const changed = tasks.toSorted((one, other) => Number(!one.added) - Number(!other.added));
+    const words = `learned from ${plural(episodes, "earlier episode")} of the run; this one added ${plural(plans.length, "plan")}`;
+    box.append(
+      el("p", { class: "bill" }, words),
+      ...changed.map((task) => taskPart(episode2, task, jump)),
+      ...listPart(
+        "notes of earlier episodes",
+        notes.map((note) => el("p", { class: "text" }, note))
+      ),
+      ...listPart(
+        "notes that this one added",
+        added.map(
+          ({ agent, text }) => el("div", { class: "said" }, disc(episode2, agent), el("p", { class: "text" }, text))
+        )
+      )
+    );
+  }
+  function taskPart(episode2, task, jump) {
+    const rows = GUIDE.map(([head, read]) => comparedRow(head, read(task.before), read(task.after)));
+    return el(
+      "section",
+      { class: "task" },
+      el("strong", null, say(task.task)),
+      comparedTable(rows),
+      listPart("plan library", planRows(task)),
+      listPart(
+        "plans of this episode",
+        (task.added ?? []).map((plan) => addedPlan(episode2, plan, jump))
+      )
+    );
+  }
+  function planRows({ plans_before = [], plans_after = [] }) {
+    const before = new Map(plans_before.map((plan) => [plan.text, plan]));
+    return plans_after.map(
+      (plan) => el(
+        "div",
+        null,
+        el("code", null, say(plan.text)),
+        comparedTable([comparedRow("done in", planInWords(before.get(plan.text)), planInWords(plan))])
+      )
+    );
+  }
+  var planInWords = (plan) => plan ? `${plan.successes} of ${plan.attempts}; ${percent2(plan.progress)} of the work in ${rounded(plan.steps)} steps` : "–";
+  function addedPlan(episode2, plan, jump) {
+    const step = episode2.stepOf(plan.start);
+    const cause = plan.cause ? `: ${say(plan.cause.replaceAll("_", " "))}` : "";
+    return el(
+      "div",
+      { class: "row" },
+      jumpTo(step, jump, `step ${step}`),
+      disc(episode2, plan.agent, plan.goal),
+      el("code", null, say(plan.plan)),
+      el("span", { class: "aside" }, plan.origin),
+      el("span", { class: plan.success ? "aside" : "aside bad" }, plan.success ? "✓ did the goal" : `✕ did not${cause}`)
+    );
+  }
+  function listPart(head, parts) {
+    return parts.length ? [el("h3", null, head), ...parts] : [];
+  }
+  function comparedTable(rows) {
+    const heads = ["", "before", "after"].map((head) => el("th", { scope: "col" }, head));
+    return el("table", null, el("thead", null, el("tr", null, heads)), el("tbody", null, rows));
+  }
+  function comparedRow(head, before, after) {
+    const cells = [before, after].map((words) => el("td", null, words));
+    return el("tr", { class: before === after ? null : "changed" }, el("th", { scope: "row" }, head), cells);
+  }
+  var percent2 = (share) => share === void 0 ? "–" : `${Math.round(100 * share)} %`;
+  var rounded = (value) => value === void 0 ? "–" : String(+value.toFixed(1));
+
   // src/replay/question_words.ts
   var count = (number) => number.toLocaleString("en");
   var dollars = (usd) => {
@@ -2330,13 +2424,14 @@ var teamworld = (() => {
     knows = null;
     /** By the id of the tab's panel; only what is on the page is brought up to date. */
     #parts;
-    /** Show questions and knowledge, which are unpacked when the page is there already. */
-    takeRest() {
+    /** Show questions, knowledge and memory, which are unpacked when the page is there already. */
+    takeRest(memory) {
       const { questions } = this.episode.asked;
       writeCount("asked", questions.filter((question) => !question.skipped).length);
       this.#parts.set("asked", questionFeed(this.episode, this.calls.jump, this.calls.ask));
       this.knows = new Knows(this.episode, this.calls.choose);
       this.#parts.set("knows", this.knows);
+      writeMemory(this.episode, memory, this.calls.jump);
       this.update(this.calls.moment());
     }
     setChosen(place) {
@@ -2542,10 +2637,10 @@ var teamworld = (() => {
       this.panels.setChosen(place);
       this.clock.want();
     }
-    /** Show questions and knowledge, which are unpacked when the page is there already. */
-    takeRest() {
+    /** Show questions, knowledge and memory, which are unpacked when the page is there already. */
+    takeRest(memory) {
       this.ask = new QuestionView(this.episode, (step) => this.go(step));
-      this.panels.takeRest();
+      this.panels.takeRest(memory);
       this.stage.writeLayers();
       this.curves.add(costCurves(this.episode));
       this.resize();
@@ -2649,7 +2744,7 @@ var teamworld = (() => {
   function takeRest(packed) {
     episode.asked = new QuestionLog(packed?.questions ?? [], packed?.lines ?? []);
     episode.knowledge = packed?.knowledge ? new Knowledge(packed.knowledge) : null;
-    player.takeRest();
+    player.takeRest(packed?.memory ?? null);
   }
   function tellPacked(error) {
     for (const id of ["asked", "knows"]) {

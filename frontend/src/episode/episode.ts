@@ -53,8 +53,8 @@ export class Episode<Static = State, Frame = State, Style = State> {
   asked = new QuestionLog([], []);
   /** Null unless the log was recorded at the level `beliefs`, and until the page has unpacked it. */
   knowledge: Knowledge | null = null;
-  readonly #goalPlace: ReadonlyMap<string, number>;
-  #tried: JointAct[][] | null = null;
+  private readonly goalPlace: ReadonlyMap<string, number>;
+  private tried: JointAct[][] | null = null;
 
   constructor(data: EpisodeData) {
     if (data.format !== FORMAT) throw new Error(`expected replay data of format ${FORMAT}, got ${data.format}`);
@@ -73,7 +73,7 @@ export class Episode<Static = State, Frame = State, Style = State> {
     const plans = groupBy(data.plans, (plan) => plan.agent);
     this.team = data.team.map((actor) => new Lane(actor, plans.get(actor.name) ?? []));
     this.place = new Map(data.team.map(({ name }, place) => [name, place]));
-    this.#goalPlace = new Map(data.goals.map(({ id }, place) => [id, place]));
+    this.goalPlace = new Map(data.goals.map(({ id }, place) => [id, place]));
   }
 
   frame(t: number): Frame {
@@ -102,18 +102,18 @@ export class Episode<Static = State, Frame = State, Style = State> {
   }
 
   colour(goal: string): string {
-    return goalColour(this.#goalPlace.get(goal) ?? 0);
+    return goalColour(this.goalPlace.get(goal) ?? 0);
   }
 
   /** The joint acts tried in step t. */
   jointsAt(t: number): readonly JointAct[] {
-    if (!this.#tried) {
-      this.#tried = Array.from(this.frames, () => []);
+    if (!this.tried) {
+      this.tried = Array.from(this.frames, () => []);
       for (const joint of this.joints) {
-        for (let step = joint.start; step < joint.end; step++) this.#tried[step]?.push(joint);
+        for (let step = joint.start; step < joint.end; step++) this.tried[step]?.push(joint);
       }
     }
-    return this.#tried[t] ?? [];
+    return this.tried[t] ?? [];
   }
 
   /** How much of a goal is done at moment t, from 0 to 1. */

@@ -216,8 +216,8 @@ var teamworld = (() => {
     asked = new QuestionLog([], []);
     /** Null unless the log was recorded at the level `beliefs`, and until the page has unpacked it. */
     knowledge = null;
-    #goalPlace;
-    #tried = null;
+    goalPlace;
+    tried = null;
     constructor(data) {
       if (data.format !== FORMAT) throw new Error(`expected replay data of format ${FORMAT}, got ${data.format}`);
       this.world = data.world;
@@ -234,7 +234,7 @@ var teamworld = (() => {
       const plans = groupBy(data.plans, (plan) => plan.agent);
       this.team = data.team.map((actor) => new Lane(actor, plans.get(actor.name) ?? []));
       this.place = new Map(data.team.map(({ name }, place) => [name, place]));
-      this.#goalPlace = new Map(data.goals.map(({ id }, place) => [id, place]));
+      this.goalPlace = new Map(data.goals.map(({ id }, place) => [id, place]));
     }
     frame(t) {
       const frame = this.frames[clamp(t, 0, this.steps)];
@@ -256,17 +256,17 @@ var teamworld = (() => {
       return this.team[this.place.get(name) ?? -1];
     }
     colour(goal) {
-      return goalColour(this.#goalPlace.get(goal) ?? 0);
+      return goalColour(this.goalPlace.get(goal) ?? 0);
     }
     /** The joint acts tried in step t. */
     jointsAt(t) {
-      if (!this.#tried) {
-        this.#tried = Array.from(this.frames, () => []);
+      if (!this.tried) {
+        this.tried = Array.from(this.frames, () => []);
         for (const joint of this.joints) {
-          for (let step = joint.start; step < joint.end; step++) this.#tried[step]?.push(joint);
+          for (let step = joint.start; step < joint.end; step++) this.tried[step]?.push(joint);
         }
       }
-      return this.#tried[t] ?? [];
+      return this.tried[t] ?? [];
     }
     /** How much of a goal is done at moment t, from 0 to 1. */
     progress(goal, t) {

@@ -31,7 +31,11 @@ def read_memory(folder: RunFolder, cell: RunCell, episode: int) -> EpisodeMemory
 def compare_memory(earlier: Sequence[MemoryDelta], added: MemoryDelta) -> EpisodeMemory:
     """Return what earlier episodes had learned beside what is known with what another one added, task by task."""
     before, after = _model(earlier), _model([*earlier, added])
-    tasks = sorted({row.task for delta in (*earlier, added) for row in (*delta.tasks, *delta.instances)})
+    deltas = [*earlier, added]
+    tasks = sorted(
+        {row.task for delta in deltas for row in delta.tasks}
+        | {row.task for delta in deltas for row in delta.instances}
+    )
     return EpisodeMemory(
         episodes=len(earlier),
         tasks=[

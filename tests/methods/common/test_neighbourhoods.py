@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -28,7 +28,7 @@ from teamworld.seeding import generator
 from teamworld.testing.parity import check_parity
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.base.views import FactsView, Narrowing
-from teamworld.worlds.contract import World
+from teamworld.worlds.contract import View, World
 from tests.reasoning.llm import virtual
 
 METHODS = ("drwell", "coela", "cobel", "hmas2", "camon", "embodied")
@@ -133,10 +133,12 @@ def test_a_route_to_the_planner_leads_to_those_of_all_neighbourhoods() -> None:
 # ---- narrowed views
 
 
-def _narrowed(world: World, kept: Sequence[str]) -> Mapping[str, FactsView[Any]]:
+def _narrowed(world: World, kept: Sequence[str]) -> Mapping[str, View]:
     narrowing = Narrowing(kept)
     views = {agent: world.view(agent) for agent in kept}
-    return {agent: view.narrowed(narrowing) for agent, view in views.items() if isinstance(view, FactsView)}
+    return {
+        agent: cast("View", view.narrowed(narrowing)) for agent, view in views.items() if isinstance(view, FactsView)
+    }
 
 
 @pytest.mark.parametrize(("name", "level"), [("cube", LEVEL), ("wildfire", "suppress_fire_extinguish")])

@@ -79,8 +79,9 @@ class Neighbourhood(NamedTuple):
 def in_neighbourhoods(method: Method) -> Method:
     """Return a method whose large teams are split as its option says; one without the option as it is."""
     options = getattr(method, "_options", None)  # one that wraps others has none
-    is_split = isinstance(options, InNeighbourhoods) and options.neighbourhood is not None
-    return Neighbourhoods(method, options.neighbourhood) if is_split else method
+    if not isinstance(options, InNeighbourhoods) or options.neighbourhood is None:
+        return method
+    return Neighbourhoods(method, options.neighbourhood)
 
 
 class Neighbourhoods(Method):

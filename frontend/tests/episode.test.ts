@@ -127,3 +127,12 @@ test("a moment is within its rows, which do not hold their end", () => {
 test("data of another format are refused", () => {
   assert.throws(() => episodeOf(1, { format: 2 }), /expected replay data of format 1, got 2/);
 });
+
+test("a tick is in the step that it came in", () => {
+  const episode = episodeOf(3, { ticks: [0, 2, 4, 6] });
+  assert.deepEqual(
+    [0, 1, 2, 5, 9].map((tick) => episode.stepOf(tick)),
+    [0, 0, 1, 2, 3],
+  );
+  assert.equal(episodeOf(3).stepOf(2), 2);
+});

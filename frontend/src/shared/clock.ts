@@ -66,7 +66,8 @@ export function listenToKeys(clock: () => Clock): void {
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const focus = event.target instanceof Element ? event.target : document.body;
-    if (focus.matches("select") || (event.key === " " && focus.matches("button"))) return;
+    const isTyping = focus.matches("select, textarea, input:not([type=range])");
+    if (isTyping || (event.key === " " && focus.matches("button, summary"))) return;
     const far = event.shiftKey ? 10 : 1;
     const act = {
       " ": () => clock().toggle(),

@@ -30,12 +30,10 @@ def read_memory(folder: RunFolder, cell: RunCell, episode: int) -> EpisodeMemory
 
 def compare_memory(earlier: Sequence[MemoryDelta], added: MemoryDelta) -> EpisodeMemory:
     """Return what earlier episodes had learned beside what is known with what another one added, task by task."""
-    before, after = _model(earlier), _model([*earlier, added])
-    deltas = [*earlier, added]
-    tasks = sorted(
-        {row.task for delta in deltas for row in delta.tasks}
-        | {row.task for delta in deltas for row in delta.instances}
-    )
+    deltas = (*earlier, added)
+    before, after = _model(earlier), _model(deltas)
+    outcomes = {outcome.task for delta in deltas for outcome in delta.tasks}
+    tasks = sorted(outcomes | {instance.task for delta in deltas for instance in delta.instances})
     return EpisodeMemory(
         episodes=len(earlier),
         tasks=[

@@ -31,6 +31,8 @@ export class Team implements Panel {
   readonly #cards: readonly Card[];
   readonly #inView = new Set<Card>();
   readonly #worths: ReadonlyMap<string | undefined, WorthRow>;
+  /** A card that was chosen and may not be in view yet. */
+  #wanted: Card | null = null;
   #t = 0;
 
   constructor(
@@ -40,7 +42,7 @@ export class Team implements Panel {
   ) {
     this.#worths = new Map(worths.map((row) => [row.agent, row]));
     this.#cards = episode.team.map((lane, place) => {
-      const node = el("div", { class: "agent", on: { click: () => choose(place) } });
+      const node = el("div", { class: "agent", on: { click: () => choose(place) } }, say(lane.name)); // a search finds it
       return { lane, node, key: "" };
     });
     this.#box.append(...this.#cards.map(({ node }) => node));
@@ -58,6 +60,8 @@ export class Team implements Panel {
           else this.#inView.delete(card);
         }
         this.update(this.#t);
+        this.#scrollTo(this.#wanted); // cards above it have their height only now
+        this.#wanted = null;
       },
       { root: this.#box, rootMargin: "200px" },
     );
@@ -148,11 +152,16 @@ export class Team implements Panel {
 
   setChosen(place: number | null): void {
     for (const [at, { node }] of this.#cards.entries()) node.classList.toggle("chosen", at === place);
-    const node = this.#cards[place ?? -1]?.node;
-    if (!node) return;
+    this.#wanted = this.#cards[place ?? -1] ?? null;
+    this.#scrollTo(this.#wanted);
+  }
+
+  #scrollTo(card: Card | null): void {
+    if (!card) return;
     const { scrollTop, clientHeight } = this.#box;
-    const isInView = node.offsetTop >= scrollTop && node.offsetTop + node.offsetHeight <= scrollTop + clientHeight;
-    if (!isInView) this.#box.scrollTop = node.offsetTop - 8;
+    const { offsetTop, offsetHeight } = card.node;
+    const isInView = offsetTop >= scrollTop && offsetTop + offsetHeight <= scrollTop + clientHeight;
+    if (!isInView) this.#box.scrollTop = offsetTop - 8;
   }
 }
 

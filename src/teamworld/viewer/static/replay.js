@@ -586,7 +586,8 @@ var teamworld = (() => {
     addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       const focus = event.target instanceof Element ? event.target : document.body;
-      if (focus.matches("select") || event.key === " " && focus.matches("button")) return;
+      const isTyping = focus.matches("select, textarea, input:not([type=range])");
+      if (isTyping || event.key === " " && focus.matches("button, summary")) return;
       const far = event.shiftKey ? 10 : 1;
       const act = {
         " ": () => clock().toggle(),
@@ -2269,7 +2270,7 @@ var teamworld = (() => {
       this.episode = episode2;
       this.#worths = new Map(worths.map((row) => [row.agent, row]));
       this.#cards = episode2.team.map((lane, place) => {
-        const node = el("div", { class: "agent", on: { click: () => choose(place) } });
+        const node = el("div", { class: "agent", on: { click: () => choose(place) } }, say(lane.name));
         return { lane, node, key: "" };
       });
       this.#box.append(...this.#cards.map(({ node }) => node));
@@ -2280,6 +2281,8 @@ var teamworld = (() => {
     #cards;
     #inView = /* @__PURE__ */ new Set();
     #worths;
+    /** A card that was chosen and may not be in view yet. */
+    #wanted = null;
     #t = 0;
     #watch() {
       const cards = new Map(this.#cards.map((card) => [card.node, card]));
@@ -2292,6 +2295,8 @@ var teamworld = (() => {
             else this.#inView.delete(card);
           }
           this.update(this.#t);
+          this.#scrollTo(this.#wanted);
+          this.#wanted = null;
         },
         { root: this.#box, rootMargin: "200px" }
       );
@@ -2372,12 +2377,16 @@ var teamworld = (() => {
       return el("li", { class: standing, title }, mark || null, say(action));
     }
     setChosen(place) {
-      for (const [at, { node: node2 }] of this.#cards.entries()) node2.classList.toggle("chosen", at === place);
-      const node = this.#cards[place ?? -1]?.node;
-      if (!node) return;
+      for (const [at, { node }] of this.#cards.entries()) node.classList.toggle("chosen", at === place);
+      this.#wanted = this.#cards[place ?? -1] ?? null;
+      this.#scrollTo(this.#wanted);
+    }
+    #scrollTo(card) {
+      if (!card) return;
       const { scrollTop, clientHeight } = this.#box;
-      const isInView = node.offsetTop >= scrollTop && node.offsetTop + node.offsetHeight <= scrollTop + clientHeight;
-      if (!isInView) this.#box.scrollTop = node.offsetTop - 8;
+      const { offsetTop, offsetHeight } = card.node;
+      const isInView = offsetTop >= scrollTop && offsetTop + offsetHeight <= scrollTop + clientHeight;
+      if (!isInView) this.#box.scrollTop = offsetTop - 8;
     }
   };
   var plansFor = (episode2, plan) => plan?.goal && [el("span", { class: "aside" }, "plans for"), goalChip(episode2, plan.goal)];

@@ -7,6 +7,7 @@ import hashlib
 import re
 from html.parser import HTMLParser
 from importlib.resources import files
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -99,6 +100,17 @@ def test_scripts_never_make_html_from_text() -> None:
         )
         assert found is None, (script.name, found)
         assert not re.search("</script|<!--", text), f"{script.name} would end its own element"
+
+
+def test_drawers_use_what_the_page_gives_them_and_nothing_else() -> None:
+    kit = (Path(__file__).parents[2] / "frontend" / "src" / "stage" / "kit.ts").read_text("utf-8")
+    given = {name.strip() for names in re.findall(r"export \{([^}]*)\}", kit) for name in names.split(",")}
+    assert "drawers" in given
+    for script in (STATIC / "worlds").iterdir():
+        own = [part for part in (STATIC / "worlds").iterdir() if part.name.split(".")[0] == script.name.split(".")[0]]
+        made = {name for part in own for name in re.findall(r"\btw\.(\w+) =[^=]", part.read_text("utf-8"))}
+        used = set(re.findall(r"\btw\.(\w+)", script.read_text("utf-8")))
+        assert used <= given | made, script.name
 
 
 def test_the_same_log_gives_the_same_file() -> None:

@@ -150,6 +150,29 @@ def test_what_an_agent_of_a_home_knows_is_what_its_view_tells(
 
 
 @pytest.mark.heavy
+def test_rooms_are_shaded_until_an_agent_has_been_in_them(
+    browser: Page, files: dict[str, Path], logs: dict[str, Sequence[Event]]
+) -> None:
+    start = logs["household"][0]
+    assert isinstance(start, EpisodeStart)
+    rooms = {room["id"]: room["name"] for room in start.static["rooms"]}
+    looks = [event for event in logs["household"] if isinstance(event, Observe) and event.agent == "Alice"]
+    been = {step: {f"{fact}" for event in looks if event.step <= step for fact in event.seen} for step in (0, 8)}
+    with opened(browser, files["household"], width=1300, height=900) as shown:
+        shown.select_option("#layer", "Alice")
+        for step, facts in been.items():
+            moment = f"teamworld.player.stage.moment({step}, teamworld.player.theme, null)"
+            far = shown.evaluate(f"[...teamworld.homeAsKnown({moment}, teamworld.episode).far]")
+            assert set(far) == {room for room, name in rooms.items() if f"Alice AT <{name}>({room})" not in facts}
+            assert far
+        counts, _ = drawn(shown, "household", 0)
+        shown.select_option("#layer", "truth")
+        whole, _ = drawn(shown, "household", 0)
+        kitchen = home.STYLE["rooms"]["kitchen"]
+        assert number(counts, kitchen) < number(whole, kitchen) / 2
+
+
+@pytest.mark.heavy
 def test_what_an_agent_of_a_home_believes_without_being_sure_is_written_at_its_place(
     browser: Page, files: dict[str, Path]
 ) -> None:

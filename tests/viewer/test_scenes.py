@@ -32,6 +32,12 @@ def files(logs: dict[str, Sequence[Event]], tmp_path_factory: pytest.TempPathFac
     return paths
 
 
+def find_box(shown: Page, part: str) -> Any:  # noqa: ANN401  (a mapping of Playwright's)
+    box = shown.locator(part).bounding_box()
+    assert box is not None, part
+    return box
+
+
 def go(shown: Page, step: int) -> None:
     shown.evaluate(f"teamworld.player.go({step})")
     settle(shown)
@@ -43,8 +49,8 @@ def test_the_picture_takes_about_half_of_the_page_with_the_buttons_in_sight(
 ) -> None:
     for width, height in ((1280, 800), (1440, 900)):
         with opened(browser, files["cube"], width=width, height=height) as shown:
-            parts = (shown.locator(part) for part in ("#stage", "#key", "#play", "#curve", "#ruler"))
-            stage, key, play, curve, ruler = (box for part in parts if (box := part.bounding_box()) is not None)
+            parts = ("#stage", "#key", "#play", "#curve", "#ruler")
+            stage, key, play, curve, ruler = (find_box(shown, part) for part in parts)
             assert stage["width"] >= 0.45 * width
             assert stage["x"] + stage["width"] <= key["x"]
             assert play["y"] + play["height"] <= height

@@ -6,6 +6,7 @@
   const TRUTH = "truth";
   const MARGIN = 30; // centimetres round the home
   const TRAIL = 10;
+  const FOG = 0.35;
   const NEAR = 60; // pixels between pieces that are alike, within which one name serves for both
   let paper = null;
 
@@ -165,9 +166,17 @@
     return places.find((place) => !taken.some((other) => shared(place, other) > 0));
   }
 
+  /** Shade a room that the agent of the layer has not been in. */
+  function fog(pen, [x0, y0, x1, y1], style) {
+    pen.globalAlpha = FOG;
+    pen.fillStyle = style.soft;
+    pen.fillRect(x0, y0, x1 - x0, y1 - y0);
+    pen.globalAlpha = 1;
+  }
+
   /** The home without agents and things, kept until the size, the theme or something in it changes. */
   function ground(plan, frame, episode, theme) {
-    const key = [plan.size, window.devicePixelRatio, theme.card, frame.open, [...frame.unknown], ...Object.values(plan.view)].join("|");
+    const key = [plan.size, window.devicePixelRatio, theme.card, frame.open, [...frame.unknown], [...frame.far], ...Object.values(plan.view)].join("|");
     if (paper && paper.key === key && paper.episode === episode) return paper.canvas;
     const canvas = document.createElement("canvas");
     const pen = tw.fit(canvas, plan.size, plan.size);
@@ -176,6 +185,7 @@
     pen.fillRect(0, 0, plan.size, plan.size);
     rooms(pen, plan, episode.static, style);
     furniture(pen, plan, episode.static, frame, style);
+    for (const room of episode.static.rooms.filter(({ id }) => frame.far.has(id))) fog(pen, plan.area(room.box), style);
     for (const { words, place, size, ink, halo } of labels(plan, episode)) write(pen, words, place[0], place[3], size, ink, { align: "left", base: "bottom", halo });
     paper = { key, episode, canvas };
     return canvas;
@@ -370,7 +380,7 @@
     if ((moment.layer ?? TRUTH) !== TRUTH) rows.push({ samples: [(pen, size) => {
       pen.setLineDash([3, 3]);
       box(pen, [2, 4, size - 2, size - 4], "#ffffff00", style.soft, 1);
-    }], words: `${moment.layer} has not seen it yet`, soft: true }, { words: "−n: perceived n steps ago", soft: true }, ...(tw.homeBeliefs(moment, episode).length ? [{ words: "x? 90 %: believed to be there", soft: true }] : []));
+    }], words: `${moment.layer} has not seen it yet`, soft: true }, { samples: [tw.mix("#ffffff", style.soft, FOG)], words: `${moment.layer} has not been there yet`, soft: true }, { words: "−n: perceived n steps ago", soft: true }, ...(tw.homeBeliefs(moment, episode).length ? [{ words: "x? 90 %: believed to be there", soft: true }] : []));
     return rows;
   }
 

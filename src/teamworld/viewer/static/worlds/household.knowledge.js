@@ -8,7 +8,7 @@
   /** Facts that an agent perceived by moment t: where it last perceived each thing, and how it last perceived what it saw. */
   function knowledge(episode, agent, t) {
     let kept = known.get(episode);
-    if (!kept || kept.agent !== agent || kept.t > t) kept = { agent, t: -1, at: 0, now: new Set(), things: new Map(), states: new Map(), met: new Map() };
+    if (!kept || kept.agent !== agent || kept.t > t) kept = { agent, t: -1, at: 0, now: new Set(), things: new Map(), states: new Map(), met: new Map(), been: new Set() };
     known.set(episode, kept);
     for (; kept.t < t; kept.t++) {
       for (; episode.perceived[kept.at]?.frame <= kept.t + 1; kept.at++) {
@@ -35,6 +35,7 @@
       if (name && predicate === "HOLD") seen.set(+place, ["HELD", name]);
       if (number && predicate === "STATE") kept.states.set(+number, value);
       if (name && predicate === "POSITION") kept.met.set(name, t);
+      if (name === kept.agent && predicate === "AT" && place) kept.been.add(+place);
     }
     for (const [thing, [relation, place]] of kept.things) {
       const isOpen = relation !== "INSIDE" || kept.states.get(place) === "open";
@@ -46,7 +47,7 @@
   /** The frame as the layer has it: all of it, or what an agent knows; `unknown` are containers that it never saw. */
   tw.homeAsKnown = function (moment, episode) {
     const { frame, layer } = moment;
-    if ((layer ?? TRUTH) === TRUTH) return { ...frame, unknown: new Set(), unmet: new Set(), ages: [] };
+    if ((layer ?? TRUTH) === TRUTH) return { ...frame, unknown: new Set(), unmet: new Set(), far: new Set(), ages: [] };
     const { static: fixed } = episode;
     const it = knowledge(episode, layer, moment.t);
     const pieces = new Map(fixed.furniture.map((piece) => [piece.id, piece.box]));
@@ -67,6 +68,7 @@
       ages, // steps since each was perceived
       open: containers.filter((piece) => it.states.get(piece.id) === "open").map((piece) => piece.id),
       unknown: new Set(containers.filter((piece) => !it.states.has(piece.id)).map((piece) => piece.id)),
+      far: new Set(fixed.rooms.filter((room) => !it.been.has(room.id)).map((room) => room.id)), // rooms that it has not been in
       unmet: new Set(episode.team.flatMap((lane, place) => (lane.name !== layer && it.met.get(lane.name) !== moment.t ? [place] : []))),
     };
   };

@@ -22,6 +22,8 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from itertools import count as count_from
 from math import exp, fsum, log
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,7 +33,7 @@ from prompt_sizes import counter
 from teamworld.episode.loop import Episode, Setting
 from teamworld.experiment.message_protocol import rule as message_rule
 from teamworld.experiment.spec import RunCell
-from teamworld.language import AgentId
+from teamworld.language import Action, AgentId
 from teamworld.memory.guidebook import WorldModel
 from teamworld.methods import registry as methods
 from teamworld.methods.common.neighbourhoods import LARGE, InNeighbourhoods, divide, find_place
@@ -42,7 +44,7 @@ from teamworld.record import LogWriter
 from teamworld.report.figure_style import WIDTH, bare, figure, legend_below, look, save
 from teamworld.seeding import generator
 from teamworld.worlds import registry as worlds
-from teamworld.worlds.contract import World
+from teamworld.worlds.contract import StepResult, World
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the clock stands among the tests
 from tests.reasoning.llm import virtual
@@ -62,6 +64,10 @@ MEDIAN, SHAPE = 4.0, 0.5
 BAR_TOKENS, BAR_WALL = 8000, 1.1
 #: What the page holds between these is written by this script.
 BEGINS, ENDS = "<!-- begin of the table -->", "<!-- end of the table -->"
+
+
+class Enough(Exception):
+    """As many steps were played as were to be."""
 
 
 class Call(NamedTuple):
@@ -112,7 +118,8 @@ def measure(place: str, method: str, count: Callable[[str], int], every: int) ->
     """Return what a few steps of a method take."""
     name, level, steps = place.split(":")
     options, cell = methods.resolve(method, {}), RunCell(method, 0)
-    streams, world = cell.streams(1), worlds.make(name, level, 0, int(steps), {})
+    limit = worlds.step_limit(name, level, {})
+    streams, world = cell.streams(1), worlds.make(name, level, 0, limit, {})
     world.reset(0)
     parts = split(world, options)
     mind = Simulated(RuleReasoner(streams), count, every)
@@ -120,8 +127,9 @@ def measure(place: str, method: str, count: Callable[[str], int], every: int) ->
     player = methods.make(method, options.model_dump())
 
     async def play() -> float:
-        with tempfile.TemporaryDirectory() as scratch, LogWriter(Path(scratch) / "log.jsonl.zst") as log_file:
-            await Episode(world, player, mind, WorldModel(), log_file, streams, setting).play()
+        short = stop_after(world, int(steps))
+        with tempfile.TemporaryDirectory() as scratch, LogWriter(Path(scratch) / "log.zst") as lines, suppress(Enough):
+            await Episode(short, player, mind, WorldModel(), lines, streams, setting).play()
         return asyncio.get_running_loop().time()
 
     begun = time.process_time()
@@ -141,6 +149,20 @@ def measure(place: str, method: str, count: Callable[[str], int], every: int) ->
         "own": own / int(steps),
         "ratio": (clock + own) / path if path else None,
     }
+
+
+def stop_after(world: World, steps: int) -> World:
+    """Return a world that ends an episode early, with its own limit still ahead."""
+    step, taken = world.step, count_from(1)
+
+    def limited(orders: Mapping[AgentId, Action]) -> StepResult:
+        result = step(orders)
+        if next(taken) >= steps:
+            raise Enough
+        return result
+
+    world.step = limited  # type: ignore[method-assign]
+    return world
 
 
 def split(world: World, options: object) -> list[tuple[AgentId, ...]]:

@@ -79,9 +79,8 @@ class Neighbourhood(NamedTuple):
 def in_neighbourhoods(method: Method) -> Method:
     """Return a method whose large teams are split as its option says; one without the option as it is."""
     options = getattr(method, "_options", None)  # one that wraps others has none
-    if not isinstance(options, InNeighbourhoods) or options.neighbourhood is None:
-        return method
-    return Neighbourhoods(method, options.neighbourhood)
+    most = options.neighbourhood if isinstance(options, InNeighbourhoods) else None
+    return method if most is None else Neighbourhoods(method, most)
 
 
 class Neighbourhoods(Method):

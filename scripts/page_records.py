@@ -17,12 +17,23 @@ from typing import Final
 
 from msgspec import inspect as shape
 
+from teamworld.viewer.forks import AskedFork, PlayedFork
 from teamworld.viewer.overview import Overview, SearchResult, ShownTable
 from teamworld.viewer.play.desk import SeatState
 from teamworld.viewer.replay_types import PackedPair, PackedReplay, Replay
 
 TARGET: Final = Path(__file__).parents[1] / "frontend" / "src" / "records.ts"
-_ROOTS: Final = (Replay, PackedReplay, PackedPair, Overview, ShownTable, SearchResult, SeatState)
+_ROOTS: Final = (
+    Replay,
+    PackedReplay,
+    PackedPair,
+    Overview,
+    ShownTable,
+    SearchResult,
+    SeatState,
+    AskedFork,
+    PlayedFork,
+)
 _HEAD: Final = "// Written by scripts/page_records.py from the structs that Python encodes. Do not edit.\n"
 
 

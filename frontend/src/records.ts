@@ -154,6 +154,7 @@ export interface PlanRow {
   end: number;
   goal?: string;
   actions: string[];
+  on_failure?: "abort" | "continue" | "default";
   origin: string;
   /** Why it was taken up. */
   cause: string;
@@ -567,4 +568,27 @@ export interface GivenAnswer {
   kind: string;
   ask: string;
   values: Record<string, unknown>;
+}
+
+/** What a page sends. */
+export interface AskedFork {
+  /** In which the change takes place. */
+  step: number;
+  /** As in a file of changes: `{"message": {"agent": "agent_0", "drop": true}}`. */
+  change: Record<string, Record<string, unknown>>;
+}
+
+/** What the page is sent. */
+export interface PlayedFork {
+  /** Name of the fork, by which the page asks for it. */
+  run: string;
+  folder: string;
+  method: string;
+  seed: number;
+  episode: number;
+  /** The first step in which something else happened; None if nothing did. */
+  first_difference: number | null;
+  /** Of the episode, and of the fork. */
+  steps: [number, number];
+  completion: [number | null, number | null];
 }

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { pairAddress, replayAddress } from "../src/overview/addresses";
 import { measuresOf, namedEpisode, PageState } from "../src/overview/filters";
 import type { Overview } from "../src/records";
+import { pairAddress, replayAddress } from "../src/shared/addresses";
 
 const episodes = [
   namedEpisode([".", "cube n2", "b & c", 3, 1, "all_done", [0.5]]),

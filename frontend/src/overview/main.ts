@@ -1,8 +1,9 @@
 /** The page that lists the episodes of a folder, filters and plots them, and searches what was said in them. */
 import type { Overview, SearchResult, ShownTable } from "../records";
+import { pairAddress, replayAddress } from "../shared/addresses";
 import { byId, el, onClick } from "../shared/elements";
+import { ask, whyNot } from "../shared/server";
 import { plural } from "../shared/words";
-import { pairAddress, replayAddress } from "./addresses";
 import { type Episode, FILTERS, measuresOf, namedEpisode, nameOf, PageState } from "./filters";
 import { type Measure, Plot } from "./plot";
 import { EpisodeTable, type Hits } from "./table";
@@ -231,19 +232,8 @@ function tableParts({ title, columns, rows, caption }: ShownTable): HTMLElement[
   ];
 }
 
-async function ask<Data>(address: string): Promise<Data> {
-  const answer = await fetch(address, { credentials: "omit" });
-  if (!answer.ok) throw new Error(await answer.text());
-  return answer.json();
-}
-
 function tell(error: unknown): void {
-  const isGone = error instanceof TypeError; // what a fetch throws that reaches nobody
-  byId("progress").textContent = isGone
-    ? "the server has ended: start teamworld view again"
-    : error instanceof Error
-      ? error.message
-      : String(error);
+  byId("progress").textContent = whyNot(error);
 }
 
 new Page();

@@ -1,6 +1,6 @@
 import type { Overview } from "../records";
+import { replayAddress } from "../shared/addresses";
 import { byId, type Child, el } from "../shared/elements";
-import { replayAddress } from "./addresses";
 import { type Episode, FILTERS, nameOf, type PageState } from "./filters";
 import { numberInWords } from "./plot";
 

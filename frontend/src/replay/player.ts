@@ -8,6 +8,7 @@ import { listenForTheme, readTheme } from "../shared/theme";
 import { Curves } from "../stage/curves";
 import { Stage } from "../stage/stage";
 import { costCurves } from "./cost_curves";
+import { ForkView } from "./fork/fork_view";
 import { Lanes } from "./lanes/lanes";
 import { Panels } from "./panels/panels";
 import { QuestionView } from "./question_view";
@@ -50,11 +51,18 @@ export class Player {
     const jump = (step: number) => this.go(step);
     const choose = (place: number) => this.choose(place);
     const ask = (question: Question) => this.ask?.open(question);
+    const forks = new ForkView(replay);
     this.stage = new Stage(episode);
     const score = { name: "score", values: replay.reward ?? [], colour: "ink" };
     this.curves = new Curves(episode, [...(this.stage.drawer?.curves?.(episode) ?? []), score], jump);
     this.lanes = new Lanes(episode, this.theme, { jump, choose, ask });
-    this.panels = new Panels(episode, replay, { jump, choose, ask, moment: () => this.step });
+    this.panels = new Panels(episode, replay, {
+      jump,
+      choose,
+      ask,
+      change: (form) => forks.open(form),
+      moment: () => this.step,
+    });
     this.clock.listen(() => this.render());
     this.#listen();
     this.go(stepOfAddress() ?? 0);

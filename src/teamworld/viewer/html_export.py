@@ -20,18 +20,23 @@ from teamworld.viewer.replay_types import Differences, PackedPair, PackedReplay,
 _ESCAPES = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
 
 
-def page(replay: Replay) -> str:
+def page(replay: Replay, *, served: bool = False) -> str:
     """Return a whole HTML document that shows an episode.
 
     It opens from disk. Its Content-Security-Policy allows no network at all, and of scripts and styles only
     those in it, by their hash. A world without a drawer gets everything but the picture.
+
+    Args:
+        replay: The episode.
+        served: Whether it may ask the server that it comes from: for forks.
     """
     static = files("teamworld.viewer") / "static"
     drawer = "" if replay.undrawn else str(replay.static.get("drawer", replay.world))
     drawers = [file for file in _drawers() if file.name.split(".")[0] == drawer]  # WORLD.js, and WORLD.PART.js
     title = f"{replay.world} {replay.level}: {_name(replay)}"
     plain = replace(replay, questions=[], lines=[], knowledge=None, memory=None)
-    return _render("replay", [static / "replay.js", *drawers], title=title, data=embedded(plain), packed=packed(replay))
+    scripts = [static / "replay.js", *drawers]
+    return _render("replay", scripts, title=title, served=served, data=embedded(plain), packed=packed(replay))
 
 
 def overview_page() -> str:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from teamworld.errors import UserError
 from teamworld.language import ParseError, parse_plan
+from teamworld.language.terms import OnFailure
 from teamworld.metrics.failures import LABELS, Label, Tag
 from teamworld.metrics.summary import Summary, summarise
 from teamworld.reasoning.registry import describe
@@ -160,13 +161,15 @@ class _Reader:
 
     def _begin_plan(self, event: PlanStart) -> None:
         self._next[event.plan] = 0
+        actions, on_failure = _read_plan(event.text)
         self._open[event.plan] = self._plans[event.plan] = PlanRow(
             agent=event.agent,
             plan=event.plan,
             start=event.step,
             end=event.step,
             goal=event.goal,
-            actions=_actions(event.text),
+            actions=actions,
+            on_failure=on_failure,
             origin=event.origin,
             cause=event.cause,
             status="unfinished",
@@ -348,8 +351,10 @@ def _is_same(first: str, second: str) -> bool:
     return long == short or long.startswith(f"{short.removesuffix(')')}, ")
 
 
-def _actions(text: str) -> list[str]:
+def _read_plan(text: str) -> tuple[list[str], OnFailure]:
+    """Return the actions of a plan, and what follows one that fails."""
     try:
-        return [str(action) for action in parse_plan(text).actions]
+        plan = parse_plan(text)
     except ParseError:  # of a world or version that writes plans in another form: shown as it is
-        return [text]
+        return [text], "default"
+    return [str(action) for action in plan.actions], plan.on_failure

@@ -97,6 +97,11 @@ class PairPage(NamedTuple):
         write_file(Path(path), self.html.encode())
 
 
+def served_page(name: EpisodeName) -> str:
+    """Return the page of a finished episode for a server, which the page may ask; raises ``UserError`` as ``view``."""
+    return page(_load(name, prompts=True)[1], served=True)
+
+
 def view_pair(first: EpisodeName, second: EpisodeName, *, prompts: bool = True) -> PairPage:
     """Return the page that plays two episodes of one instance side by side, with what differs.
 

@@ -85,6 +85,7 @@ class PlanRow(_Row, kw_only=True):
     end: int
     goal: str | None = None
     actions: list[str]
+    on_failure: Literal["default", "continue", "abort"] = "default"
     origin: str
     cause: str
     """Why it was taken up."""

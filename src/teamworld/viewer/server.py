@@ -19,7 +19,7 @@ from teamworld.viewer.forks import PageForks
 from teamworld.viewer.html_export import overview_page
 from teamworld.viewer.local_server import HTML, JSON, LocalServer, PageHandler, Refused, read_number
 from teamworld.viewer.overview import EpisodeFolder, Overview
-from teamworld.viewer.replay_page import EpisodeName, view, view_pair
+from teamworld.viewer.replay_page import EpisodeName, served_page, view_pair
 
 #: Name of the other run, which no folder within the one that is shown can have.
 AGAINST: Final = "/against"
@@ -78,7 +78,7 @@ class ViewServer(LocalServer):
                 result = self.episodes.search(asked.get("words", "")[:200], read_number(asked, "begin"))
                 return JSON, msgspec.json.encode(result)
             case "replay":
-                return HTML, view(*self._episode(asked, "")).html.encode()
+                return HTML, served_page(self._episode(asked, "")).encode()
             case "pair":
                 return HTML, view_pair(self._episode(asked, ""), self._episode(asked, "2")).html.encode()
         raise Refused(HTTPStatus.NOT_FOUND, "not found")

@@ -2,6 +2,7 @@ import type { Episode } from "../../episode/episode";
 import type { Question } from "../../episode/question_log";
 import type { EpisodeMemory, Replay } from "../../records";
 import { byId, el, find } from "../../shared/elements";
+import type { ChangeForm } from "../fork/forms";
 import { failureFeed } from "./failures";
 import { Goals } from "./goals";
 import { jointFeed } from "./joints";
@@ -17,6 +18,8 @@ export interface PanelCalls {
   jump: Jump;
   choose(place: number): void;
   ask(question: Question): void;
+  /** Open the panel in which something is changed. */
+  change(form: ChangeForm): void;
   /** The moment that is shown. */
   moment(): number;
 }
@@ -35,11 +38,11 @@ export class Panels {
     readonly calls: PanelCalls,
   ) {
     const { jump, moment } = calls;
-    this.#team = new Team(episode, worths, calls.choose);
+    this.#team = new Team(episode, worths, calls);
     this.#parts = new Map<string, Panel>([
       ["team", this.#team],
       ["goals", new Goals(episode, jump)],
-      ["talk", talkFeed(episode, worths, jump)],
+      ["talk", talkFeed(episode, worths, calls)],
       ["joints", jointFeed(episode, jump, moment)],
       ["failures", failureFeed(episode, labels, jump, moment)],
     ]);
@@ -59,7 +62,7 @@ export class Panels {
   takeRest(memory: EpisodeMemory | null): void {
     const { questions } = this.episode.asked;
     writeCount("asked", questions.filter((question) => !question.skipped).length);
-    this.#parts.set("asked", questionFeed(this.episode, this.calls.jump, this.calls.ask));
+    this.#parts.set("asked", questionFeed(this.episode, this.calls));
     this.knows = new Knows(this.episode, this.calls.choose);
     this.#parts.set("knows", this.knows);
     writeMemory(this.episode, memory, this.calls.jump);

@@ -35,6 +35,15 @@ export function jumpTo(step: number, jump: Jump, words: string): HTMLElement {
   );
 }
 
+/** A small button that opens the panel in which something is changed. */
+export function changeButton(what: string, open: () => void, words = "change"): HTMLElement {
+  const click = (event: Event) => {
+    event.stopPropagation(); // not for what it stands in
+    open();
+  };
+  return el("button", { type: "button", class: "change", "aria-label": `Change ${what}`, on: { click } }, words);
+}
+
 /** A line of words with buttons to the failure before and after the moment that is shown; `id` ends the ids of both. */
 export function failureTools(
   words: string,

@@ -4,9 +4,11 @@ import type { Question } from "../../episode/question_log";
 import { byId, el } from "../../shared/elements";
 import { groupBy, total } from "../../shared/numbers";
 import { plural, say } from "../../shared/words";
+import { answerForm } from "../fork/forms";
 import { billOf, isEmpty, written } from "../question_words";
 import { Feed } from "./feed";
-import { disc, type Jump, jumpTo } from "./parts";
+import type { PanelCalls } from "./panels";
+import { changeButton, disc, jumpTo } from "./parts";
 
 const BRIEF = 160; // characters of an answer
 const REASONERS = 4; // that are named
@@ -18,7 +20,7 @@ interface Asked {
 }
 
 /** The list of questions up to the step. */
-export function questionFeed(episode: Episode, jump: Jump, open: (question: Question) => void): Feed<Asked> {
+export function questionFeed(episode: Episode, calls: PanelCalls): Feed<Asked> {
   const box = byId("asked");
   const { questions } = episode.asked;
   const groups = [...groupBy(questions, ({ start }) => start)].map(([start, rows]) => ({ start, rows }));
@@ -27,8 +29,8 @@ export function questionFeed(episode: Episode, jump: Jump, open: (question: Ques
     el(
       "section",
       { class: "group" },
-      jumpTo(start, jump, `step ${start}`),
-      rows.map((question) => questionLine(episode, question, open)),
+      jumpTo(start, calls.jump, `step ${start}`),
+      rows.map((question) => questionLine(episode, question, calls)),
     );
   const nothing = questions.length ? "None up to this step." : "No reasoner was asked anything in this episode.";
   return new Feed(box, groups, make, nothing);
@@ -52,17 +54,17 @@ function summary(questions: readonly Question[]): HTMLElement[] {
     .map((line) => el("p", { class: "bill" }, line));
 }
 
-function questionLine(episode: Episode, question: Question, open: (question: Question) => void): HTMLElement {
-  const { flaws, fallback, skipped } = question;
-  return el(
+function questionLine(episode: Episode, question: Question, { ask, change }: PanelCalls): HTMLElement {
+  const { agent, flaws, fallback, skipped } = question;
+  const row = el(
     "button",
     {
       type: "button",
       class: skipped ? "ask skipped" : "ask",
       title: "Read it whole",
-      on: { click: () => open(question) },
+      on: { click: () => ask(question) },
     },
-    disc(episode, question.agent),
+    disc(episode, agent),
     el(
       "span",
       null,
@@ -76,6 +78,9 @@ function questionLine(episode: Episode, question: Question, open: (question: Que
       el("span", { class: "brief" }, say(inShort(question))),
     ),
   );
+  if (skipped) return row;
+  const open = () => change(answerForm(episode, question));
+  return el("div", { class: "answered" }, row, changeButton(`the answer of ${say(agent)}`, open));
 }
 
 function inShort({ skipped, answer }: Question): string {

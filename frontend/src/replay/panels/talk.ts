@@ -2,8 +2,10 @@ import type { Episode } from "../../episode/episode";
 import type { SentMessage, WorthRow } from "../../records";
 import { byId, el } from "../../shared/elements";
 import { say } from "../../shared/words";
+import { messageForm } from "../fork/forms";
 import { Feed } from "./feed";
-import { disc, goalChip, type Jump, jumpTo, worthInWords } from "./parts";
+import type { PanelCalls } from "./panels";
+import { changeButton, disc, goalChip, jumpTo, worthInWords } from "./parts";
 
 /** Messages of a step, or of a meeting. */
 interface Talk {
@@ -12,7 +14,7 @@ interface Talk {
   rows: SentMessage[];
 }
 
-export function talkFeed(episode: Episode, worths: readonly WorthRow[], jump: Jump): Feed<Talk> {
+export function talkFeed(episode: Episode, worths: readonly WorthRow[], calls: PanelCalls): Feed<Talk> {
   const box = byId("talk");
   const groups: Talk[] = [];
   for (const message of episode.messages) {
@@ -30,14 +32,19 @@ export function talkFeed(episode: Episode, worths: readonly WorthRow[], jump: Ju
     el(
       "section",
       { class: "group" },
-      jumpTo(start, jump, `step ${start}${room === undefined ? "" : ` · meeting ${room + 1}`}`),
-      rows.map((message) => messageLine(episode, message, worthOf.get(message.id), jump)),
+      jumpTo(start, calls.jump, `step ${start}${room === undefined ? "" : ` · meeting ${room + 1}`}`),
+      rows.map((message) => messageLine(episode, message, worthOf.get(message.id), calls)),
     );
   const nothing = groups.length ? "Nothing was said up to this step." : "No message was sent in this episode.";
   return new Feed(box, groups, make, nothing);
 }
 
-function messageLine(episode: Episode, message: SentMessage, worth: WorthRow | undefined, jump: Jump): HTMLElement {
+function messageLine(
+  episode: Episode,
+  message: SentMessage,
+  worth: WorthRow | undefined,
+  { jump, change }: PanelCalls,
+): HTMLElement {
   const { act, goal, lost = [] } = message;
   const to = recipients(message);
   return el(
@@ -51,6 +58,7 @@ function messageLine(episode: Episode, message: SentMessage, worth: WorthRow | u
       goal && goalChip(episode, goal),
       to && el("span", { class: "aside" }, to),
       lost.length > 0 && el("span", { class: "aside bad" }, `did not reach ${lost.map(say).join(", ")}`),
+      changeButton(`the message of ${say(message.agent)}`, () => change(messageForm(episode, message))),
       el("p", { class: "text" }, message.text),
       worth && el("p", { class: "worth", title: "with the message, less if nobody hears it" }, worthInWords(worth)),
     ),

@@ -3,7 +3,9 @@ import type { Lane, Standing } from "../../episode/lane";
 import type { ActionSpan, CommitmentSpan, PlanRow, WorthRow } from "../../records";
 import { byId, type Child, el } from "../../shared/elements";
 import { say } from "../../shared/words";
-import { disc, goalChip, type Panel, worthInWords } from "./parts";
+import { agentForm, planForm } from "../fork/forms";
+import type { PanelCalls } from "./panels";
+import { changeButton, disc, goalChip, type Panel, worthInWords } from "./parts";
 
 const MARKS: Record<Standing, string> = { next: "", running: "▸", done: "✓", failed: "✕", passed: "⤼", stopped: "…" };
 
@@ -38,11 +40,11 @@ export class Team implements Panel {
   constructor(
     readonly episode: Episode,
     worths: readonly WorthRow[],
-    choose: (place: number) => void,
+    readonly calls: PanelCalls,
   ) {
     this.#worths = new Map(worths.map((row) => [row.agent, row]));
     this.#cards = episode.team.map((lane, place) => {
-      const node = el("div", { class: "agent", on: { click: () => choose(place) } }, say(lane.name)); // a search finds it
+      const node = el("div", { class: "agent", on: { click: () => calls.choose(place) } }, say(lane.name)); // a search finds it
       return { lane, node, key: "" };
     });
     this.#box.append(...this.#cards.map(({ node }) => node));
@@ -119,10 +121,16 @@ export class Team implements Panel {
       { class: "row" },
       disc(episode, lane.name, lane.aim(this.#t)),
       el("strong", null, say(lane.name)),
+      !lane.isGone(this.#t) && changeButton(`who plays ${say(lane.name)}`, () => this.#handOver(lane), "hand over"),
       goal,
       lane.isGone(this.#t) && el("span", { class: "aside" }, `gone: ${lane.gone_why}`),
       plan && el("span", { class: "aside right" }, `${plan.origin} plan, since step ${plan.start}`),
+      plan && changeButton(`the plan of ${say(lane.name)}`, () => this.calls.change(planForm(plan))),
     );
+  }
+
+  #handOver(lane: Lane): void {
+    this.calls.change(agentForm(lane.name, Math.min(this.#t, this.episode.steps - 1)));
   }
 
   #plan(lane: Lane, { plan, span }: AgentState): HTMLElement {

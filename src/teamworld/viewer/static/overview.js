@@ -1,6 +1,12 @@
 // Built from frontend/src/overview by "make pages"; change the sources and build again.
 "use strict";
 var teamworld = (() => {
+  // src/shared/addresses.ts
+  var replayAddress = (episode, step = 0) => `replay?${new URLSearchParams(namesOf(episode, ""))}${atStep(step)}`;
+  var pairAddress = (first, second, step = 0) => `pair?${new URLSearchParams([...namesOf(first, ""), ...namesOf(second, "2")])}${atStep(step)}`;
+  var atStep = (step) => step ? `#t=${step}` : "";
+  var namesOf = ({ run, method, seed, episode }, end) => Object.entries({ run, method, seed, episode }).map(([name, value]) => [name + end, String(value)]);
+
   // src/shared/elements.ts
   function el(tag, options, ...children) {
     const node = document.createElement(tag);
@@ -43,13 +49,21 @@ var teamworld = (() => {
     byId("tip").hidden = true;
   }
 
+  // src/shared/server.ts
+  async function ask(address, sent) {
+    const headers = { "Content-Type": "application/json" };
+    const body = sent === void 0 ? {} : { method: "POST", headers, body: JSON.stringify(sent) };
+    const answer = await fetch(address, { ...body, credentials: "omit" });
+    if (!answer.ok) throw new Error(await answer.text());
+    return answer.json();
+  }
+  function whyNot(error) {
+    if (error instanceof TypeError) return "the server has ended: start teamworld view again";
+    return error instanceof Error ? error.message : String(error);
+  }
+
   // src/shared/words.ts
   var plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
-
-  // src/overview/addresses.ts
-  var replayAddress = (episode, step = 0) => `replay?${new URLSearchParams(namesOf(episode, ""))}${step ? `#t=${step}` : ""}`;
-  var pairAddress = (first, second) => `pair?${new URLSearchParams([...namesOf(first, ""), ...namesOf(second, "2")])}`;
-  var namesOf = ({ run, method, seed, episode }, end) => Object.entries({ run, method, seed, episode }).map(([name, value]) => [name + end, String(value)]);
 
   // src/overview/filters.ts
   var FILTERS = ["run", "level", "method", "seed"];
@@ -585,14 +599,8 @@ var teamworld = (() => {
       el("p", null, caption)
     ];
   }
-  async function ask(address) {
-    const answer = await fetch(address, { credentials: "omit" });
-    if (!answer.ok) throw new Error(await answer.text());
-    return answer.json();
-  }
   function tell(error) {
-    const isGone = error instanceof TypeError;
-    byId("progress").textContent = isGone ? "the server has ended: start teamworld view again" : error instanceof Error ? error.message : String(error);
+    byId("progress").textContent = whyNot(error);
   }
   new Page();
 })();

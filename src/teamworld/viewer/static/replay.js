@@ -453,7 +453,7 @@ var teamworld = (() => {
     const tip = byId("tip");
     tip.hidden = !lines.length;
     if (tip.hidden) return;
-    tip.replaceChildren(...lines.map((line, at) => el(at ? "div" : "strong", null, line)));
+    tip.replaceChildren(...lines.map((line2, at) => el(at ? "div" : "strong", null, line2)));
     const { width, height } = tip.getBoundingClientRect();
     tip.style.left = `${Math.min(window.innerWidth - width - 8, Math.max(4, x + 14))}px`;
     tip.style.top = `${y2 + 18 + height > window.innerHeight ? y2 - height - 12 : y2 + 18}px`;
@@ -976,6 +976,179 @@ var teamworld = (() => {
       { name: "USD", values: spent((one) => one.usd ?? 0), colour: "good" }
     ];
     return curves.filter(({ values }) => (values.at(-1) ?? 0) > 0);
+  }
+
+  // src/shared/addresses.ts
+  var pairAddress = (first, second, step = 0) => `pair?${new URLSearchParams([...namesOf(first, ""), ...namesOf(second, "2")])}${atStep(step)}`;
+  var forkAddress = (episode2) => `fork?${new URLSearchParams(namesOf(episode2, ""))}`;
+  var atStep = (step) => step ? `#t=${step}` : "";
+  var namesOf = ({ run, method, seed, episode: episode2 }, end) => Object.entries({ run, method, seed, episode: episode2 }).map(([name, value]) => [name + end, String(value)]);
+
+  // src/shared/server.ts
+  async function ask(address, sent) {
+    const headers = { "Content-Type": "application/json" };
+    const body = sent === void 0 ? {} : { method: "POST", headers, body: JSON.stringify(sent) };
+    const answer = await fetch(address, { ...body, credentials: "omit" });
+    if (!answer.ok) throw new Error(await answer.text());
+    return answer.json();
+  }
+  function whyNot(error) {
+    if (error instanceof TypeError) return "the server has ended: start teamworld view again";
+    return error instanceof Error ? error.message : String(error);
+  }
+
+  // src/replay/fork/changes.ts
+  var messageNumber = (episode2, message) => episode2.messages.filter(({ agent, step }) => agent === message.agent && step === message.step).indexOf(message) + 1;
+  var questionNumber = (episode2, question) => episode2.asked.of(question.agent).filter(({ kind, step, skipped }) => kind === question.kind && step === question.step && !skipped).indexOf(question) + 1;
+  var numbered = (agent, number) => ({
+    agent,
+    ...number > 1 ? { number } : {}
+  });
+  function planText({ goal, actions, on_failure = "default" }) {
+    const target = goal ? `for ${nameInPlan(goal)} ` : "";
+    const ending = on_failure === "default" ? "" : ` on failure ${on_failure}`;
+    return `plan ${target}{ ${actions.join("; ")} }${ending}`;
+  }
+  var nameInPlan = (name) => /^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name);
+  function yaml(change) {
+    return Object.entries(change).flatMap(([kind, fields]) => [`${kind}:`, ...Object.entries(fields).map(([name, it]) => `  ${name}: ${flow(it)}`)]).join("\n");
+  }
+  function flow(value) {
+    if (Array.isArray(value)) return `[${value.map(flow).join(", ")}]`;
+    if (value !== null && typeof value === "object") {
+      return `{${Object.entries(value).map(([name, it]) => `${flow(name)}: ${flow(it)}`).join(", ")}}`;
+    }
+    const text = JSON.stringify(value);
+    if (typeof value === "number") return text.replace(/^(-?\d+)e/, "$1.0e");
+    return text.replace(UNREADABLE, (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  }
+  var UNREADABLE = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g;
+  function command({ method, seed, episode: episode2 }, step) {
+    const named = `--method ${quoted(method)} --seed ${seed} --episode ${episode2}`;
+    return `teamworld fork RUN ${named} --step ${step} --change change.yaml`;
+  }
+  var quoted = (word) => /^[\w.:=+/-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+
+  // src/replay/fork/fork_view.ts
+  var NOTE = "RUN is the folder of the run. A page that is started with teamworld view RUN --forks plays it here.";
+  var ForkView = class {
+    #box = byId("fork", HTMLDialogElement);
+    #play = byId("fork-play", HTMLButtonElement);
+    #episode;
+    #form = null;
+    #asked = null;
+    #isPlaying = false;
+    /** Whether the server plays forks; null until it was asked. */
+    #mayPlay = "served" in document.documentElement.dataset ? null : false;
+    constructor({ method, seed, episode: episode2 }) {
+      const run = new URLSearchParams(location.search).get("run") ?? ".";
+      this.#episode = { run, method, seed, episode: episode2 };
+      byId("fork-note").textContent = NOTE;
+      onClick({
+        "fork-close": () => this.#box.close(),
+        "fork-copy-file": () => copy("fork-copy-file", "fork-file"),
+        "fork-copy-command": () => copy("fork-copy-command", "fork-command"),
+        "fork-play": () => this.#playFork()
+      });
+      this.#box.addEventListener("keydown", (event) => event.stopPropagation());
+      this.#box.addEventListener("click", (event) => {
+        if (event.target === this.#box) this.#box.close();
+      });
+      for (const kind of ["input", "change"]) byId("fork-fields").addEventListener(kind, () => this.#read());
+    }
+    open(form) {
+      this.#form = form;
+      byId("fork-what").textContent = form.title;
+      byId("fork-where").textContent = `step ${form.step}; all before it stays as it was`;
+      byId("fork-fields").replaceChildren(...nodesOf(form.fields));
+      if (!this.#isPlaying) this.#tell("");
+      this.#read();
+      if (!this.#box.open) this.#box.showModal();
+      byId("fork-what").focus();
+      if (this.#mayPlay === null) this.#askServer();
+    }
+    async #askServer() {
+      try {
+        this.#mayPlay = await ask("forks");
+        this.#show();
+      } catch (error) {
+        this.#tell(whyNot(error), true);
+      }
+    }
+    /** Read the form, and show what it says. */
+    #read() {
+      let fault = "";
+      this.#asked = null;
+      try {
+        if (this.#form) this.#asked = { step: this.#form.step, change: this.#form.read() };
+      } catch (error) {
+        fault = error instanceof Error ? error.message : String(error);
+      }
+      byId("fork-fault").hidden = !fault;
+      byId("fork-fault").textContent = fault;
+      this.#show();
+    }
+    #show() {
+      const asked = this.#asked;
+      byId("fork-told").hidden = !asked;
+      byId("fork-file").textContent = asked && yaml(asked.change);
+      byId("fork-command").textContent = asked && command(this.#episode, asked.step);
+      byId("fork-note").hidden = this.#mayPlay === true;
+      this.#play.hidden = !this.#mayPlay;
+      this.#play.disabled = !asked || this.#isPlaying;
+    }
+    async #playFork() {
+      const [asked, title] = [this.#asked, this.#form?.title ?? ""];
+      if (!asked || this.#isPlaying) return;
+      this.#isPlaying = true;
+      this.#show();
+      this.#tell("playing …");
+      try {
+        const played = await ask(forkAddress(this.#episode), asked);
+        this.#tell("");
+        this.#list(title, asked, played);
+      } catch (error) {
+        this.#tell(whyNot(error), true);
+      }
+      this.#isPlaying = false;
+      this.#show();
+    }
+    #tell(words, isBad = false) {
+      byId("fork-state").textContent = words;
+      byId("fork-state").classList.toggle("bad", isBad);
+    }
+    /** Add a fork that was played, the newest first; it stays while other changes are looked at. */
+    #list(title, { step, change }, played) {
+      const href = pairAddress(this.#episode, played, played.first_difference ?? 0);
+      byId("fork-played").hidden = false;
+      byId("fork-played").prepend(
+        el(
+          "li",
+          { title: `${yaml(change)}
+${played.folder}` },
+          `${title}, step ${step}: ${outcome(played)} `,
+          el("a", { href }, "see both side by side")
+        )
+      );
+      byId("fork-played").scrollIntoView({ block: "nearest" });
+    }
+  };
+  function outcome({ completion: completion2, steps: steps2, first_difference }) {
+    if (first_difference === null) return "nothing went otherwise.";
+    const [before, after] = completion2.map((share) => share === null ? "none" : `${+(100 * share).toPrecision(3)} %`);
+    return `completion ${after} (${before} in the episode), ${steps2[1]} steps (${steps2[0]}), otherwise from step ${first_difference} on.`;
+  }
+  async function copy(button, id) {
+    try {
+      await navigator.clipboard.writeText(byId(id).textContent ?? "");
+      byId(button).textContent = "copied";
+    } catch {
+      getSelection()?.selectAllChildren(byId(id));
+      byId(button).textContent = "selected";
+    }
+    setTimeout(() => {
+      byId(button).textContent = "copy";
+    }, 1500);
   }
 
   // src/replay/lanes/axis.ts
@@ -1773,6 +1946,13 @@ var teamworld = (() => {
       words
     );
   }
+  function changeButton(what, open, words = "change") {
+    const click = (event) => {
+      event.stopPropagation();
+      open();
+    };
+    return el("button", { type: "button", class: "change", "aria-label": `Change ${what}`, on: { click } }, words);
+  }
   function failureTools(words, id, steps2, jump, moment) {
     const go = (step) => {
       if (step !== void 0) jump(step);
@@ -2112,6 +2292,102 @@ var teamworld = (() => {
   var percent2 = (share) => share === void 0 ? "–" : `${Math.round(100 * share)} %`;
   var rounded = (value) => value === void 0 ? "–" : String(+value.toFixed(1));
 
+  // src/replay/fork/forms.ts
+  function messageForm(episode2, message) {
+    const { agent, step, goal } = message;
+    const same = numbered(agent, messageNumber(episode2, message));
+    const text = area("it says", message.text);
+    const task = line("about the task", goal ?? "");
+    const words = el("div", { hidden: true, class: "words" }, text.label, task.label);
+    const ways = [
+      ["drop it: it is not sent, and nobody pays for it", () => ({ drop: true })],
+      ["nobody hears it: it is sent and paid for", () => ({ recipients: [] })],
+      [
+        "another text: facts told beside the old one are gone",
+        () => ({
+          text: given(text.box, "write what it says instead"),
+          ...task.box.value.trim() ? { goal: task.box.value.trim() } : {}
+        })
+      ]
+    ];
+    const picks = ways.map(([label], at) => {
+      const box = el("input", { type: "radio", name: "way", value: at, checked: at === 0 });
+      return { box, label: el("label", { class: "pick" }, box, label) };
+    });
+    const picked = () => picks.findIndex(({ box }) => box.checked);
+    for (const { box } of picks) {
+      box.addEventListener("change", () => {
+        words.hidden = picked() !== ways.length - 1;
+      });
+    }
+    return {
+      title: `Change a message of ${say(agent)}`,
+      step,
+      fields: [picks.map(({ label }) => label), words],
+      read: () => ({ message: { ...same, ...ways[picked()]?.[1]() } })
+    };
+  }
+  function answerForm(episode2, question) {
+    const { agent, kind, step } = question;
+    const { agent: name, ...number } = numbered(agent, questionNumber(episode2, question));
+    const answer = area("the answer, as JSON", JSON.stringify(question.answer, null, 2));
+    return {
+      title: `Change an answer of ${say(agent)}: ${kind}`,
+      step,
+      fields: [answer.label],
+      read: () => ({ answer: { agent: name, question: kind, ...number, answer: objectOf(answer.box.value) } })
+    };
+  }
+  function planForm(plan) {
+    const { agent, start } = plan;
+    const text = area("the plan", planText(plan));
+    return {
+      title: `Change a plan of ${say(agent)}`,
+      step: start,
+      fields: [text.label],
+      read: () => ({ plan: { agent, plan: given(text.box, "write a plan") } })
+    };
+  }
+  function agentForm(agent, step) {
+    const method = line("another method plays it, such as do_nothing or greedy", "");
+    const reasoner = line("another reasoner answers it, such as rules:noise=0.3, human or a model", "");
+    return {
+      title: `Hand ${say(agent)} over, from this step on`,
+      step,
+      fields: [method.label, reasoner.label],
+      read: () => {
+        const heirs = Object.entries({ method, reasoner }).map(([name, { box }]) => [name, box.value.trim()]);
+        const named = heirs.filter(([, value]) => value);
+        if (!named.length) throw new Error("name a method, a reasoner, or both");
+        return { hand_over: { agents: [agent], ...Object.fromEntries(named) } };
+      }
+    };
+  }
+  function area(words, value) {
+    const box = el("textarea", { rows: Math.min(12, value.split("\n").length + 2), spellcheck: "false" });
+    box.value = value;
+    return { box, label: el("label", null, words, box) };
+  }
+  function line(words, value) {
+    const box = el("input", { type: "text", spellcheck: "false" });
+    box.value = value;
+    return { box, label: el("label", null, words, box) };
+  }
+  function given(box, otherwise) {
+    if (box.value.trim()) return box.value;
+    throw new Error(otherwise);
+  }
+  function objectOf(text) {
+    let value;
+    try {
+      value = JSON.parse(text);
+    } catch (error) {
+      throw new Error(`this is no JSON: ${error instanceof Error ? error.message : error}`);
+    }
+    if (value !== null && typeof value === "object" && !Array.isArray(value)) return { ...value };
+    throw new Error('expected an object such as {"goal": "block_0"}');
+  }
+
   // src/replay/question_words.ts
   var count = (number) => number.toLocaleString("en");
   var dollars = (usd) => {
@@ -2153,7 +2429,7 @@ var teamworld = (() => {
   // src/replay/panels/questions.ts
   var BRIEF = 160;
   var REASONERS = 4;
-  function questionFeed(episode2, jump, open) {
+  function questionFeed(episode2, calls) {
     const box = byId("asked");
     const { questions } = episode2.asked;
     const groups = [...groupBy(questions, ({ start }) => start)].map(([start, rows]) => ({ start, rows }));
@@ -2161,8 +2437,8 @@ var teamworld = (() => {
     const make = ({ start, rows }) => el(
       "section",
       { class: "group" },
-      jumpTo(start, jump, `step ${start}`),
-      rows.map((question) => questionLine(episode2, question, open))
+      jumpTo(start, calls.jump, `step ${start}`),
+      rows.map((question) => questionLine(episode2, question, calls))
     );
     const nothing = questions.length ? "None up to this step." : "No reasoner was asked anything in this episode.";
     return new Feed(box, groups, make, nothing);
@@ -2179,19 +2455,19 @@ var teamworld = (() => {
       ...billOf(put.flatMap((question) => question.tries))
     ];
     const who = [...new Set(put.map((question) => question.reasoner))].slice(0, REASONERS);
-    return [words.filter(Boolean).join(" · "), who.length ? `answered by ${who.join("; ")}` : ""].filter(Boolean).map((line) => el("p", { class: "bill" }, line));
+    return [words.filter(Boolean).join(" · "), who.length ? `answered by ${who.join("; ")}` : ""].filter(Boolean).map((line2) => el("p", { class: "bill" }, line2));
   }
-  function questionLine(episode2, question, open) {
-    const { flaws, fallback, skipped } = question;
-    return el(
+  function questionLine(episode2, question, { ask: ask2, change }) {
+    const { agent, flaws, fallback, skipped } = question;
+    const row = el(
       "button",
       {
         type: "button",
         class: skipped ? "ask skipped" : "ask",
         title: "Read it whole",
-        on: { click: () => open(question) }
+        on: { click: () => ask2(question) }
       },
-      disc(episode2, question.agent),
+      disc(episode2, agent),
       el(
         "span",
         null,
@@ -2205,6 +2481,9 @@ var teamworld = (() => {
         el("span", { class: "brief" }, say(inShort(question)))
       )
     );
+    if (skipped) return row;
+    const open = () => change(answerForm(episode2, question));
+    return el("div", { class: "answered" }, row, changeButton(`the answer of ${say(agent)}`, open));
   }
   function inShort({ skipped, answer }) {
     if (skipped) return `not asked: ${skipped}`;
@@ -2214,7 +2493,7 @@ var teamworld = (() => {
   }
 
   // src/replay/panels/talk.ts
-  function talkFeed(episode2, worths, jump) {
+  function talkFeed(episode2, worths, calls) {
     const box = byId("talk");
     const groups = [];
     for (const message of episode2.messages) {
@@ -2231,13 +2510,13 @@ var teamworld = (() => {
     const make = ({ start, room, rows }) => el(
       "section",
       { class: "group" },
-      jumpTo(start, jump, `step ${start}${room === void 0 ? "" : ` · meeting ${room + 1}`}`),
-      rows.map((message) => messageLine(episode2, message, worthOf.get(message.id), jump))
+      jumpTo(start, calls.jump, `step ${start}${room === void 0 ? "" : ` · meeting ${room + 1}`}`),
+      rows.map((message) => messageLine(episode2, message, worthOf.get(message.id), calls))
     );
     const nothing = groups.length ? "Nothing was said up to this step." : "No message was sent in this episode.";
     return new Feed(box, groups, make, nothing);
   }
-  function messageLine(episode2, message, worth, jump) {
+  function messageLine(episode2, message, worth, { jump, change }) {
     const { act, goal, lost = [] } = message;
     const to = recipients(message);
     return el(
@@ -2251,6 +2530,7 @@ var teamworld = (() => {
         goal && goalChip(episode2, goal),
         to && el("span", { class: "aside" }, to),
         lost.length > 0 && el("span", { class: "aside bad" }, `did not reach ${lost.map(say).join(", ")}`),
+        changeButton(`the message of ${say(message.agent)}`, () => change(messageForm(episode2, message))),
         el("p", { class: "text" }, message.text),
         worth && el("p", { class: "worth", title: "with the message, less if nobody hears it" }, worthInWords(worth))
       )
@@ -2266,17 +2546,19 @@ var teamworld = (() => {
   var MARKS2 = { next: "", running: "▸", done: "✓", failed: "✕", passed: "⤼", stopped: "…" };
   var GOAL_OPEN = "goal_open";
   var Team = class {
-    constructor(episode2, worths, choose) {
+    constructor(episode2, worths, calls) {
       this.episode = episode2;
+      this.calls = calls;
       this.#worths = new Map(worths.map((row) => [row.agent, row]));
       this.#cards = episode2.team.map((lane, place) => {
-        const node = el("div", { class: "agent", on: { click: () => choose(place) } }, say(lane.name));
+        const node = el("div", { class: "agent", on: { click: () => calls.choose(place) } }, say(lane.name));
         return { lane, node, key: "" };
       });
       this.#box.append(...this.#cards.map(({ node }) => node));
       this.#watch();
     }
     episode;
+    calls;
     #box = byId("team");
     #cards;
     #inView = /* @__PURE__ */ new Set();
@@ -2349,10 +2631,15 @@ var teamworld = (() => {
         { class: "row" },
         disc(episode2, lane.name, lane.aim(this.#t)),
         el("strong", null, say(lane.name)),
+        !lane.isGone(this.#t) && changeButton(`who plays ${say(lane.name)}`, () => this.#handOver(lane), "hand over"),
         goal,
         lane.isGone(this.#t) && el("span", { class: "aside" }, `gone: ${lane.gone_why}`),
-        plan && el("span", { class: "aside right" }, `${plan.origin} plan, since step ${plan.start}`)
+        plan && el("span", { class: "aside right" }, `${plan.origin} plan, since step ${plan.start}`),
+        plan && changeButton(`the plan of ${say(lane.name)}`, () => this.calls.change(planForm(plan)))
       );
+    }
+    #handOver(lane) {
+      this.calls.change(agentForm(lane.name, Math.min(this.#t, this.episode.steps - 1)));
     }
     #plan(lane, { plan, span }) {
       const isWaiting = !plan && (span?.action.startsWith("wait(") ?? false);
@@ -2407,11 +2694,11 @@ var teamworld = (() => {
       this.episode = episode2;
       this.calls = calls;
       const { jump, moment } = calls;
-      this.#team = new Team(episode2, worths, calls.choose);
+      this.#team = new Team(episode2, worths, calls);
       this.#parts = /* @__PURE__ */ new Map([
         ["team", this.#team],
         ["goals", new Goals(episode2, jump)],
-        ["talk", talkFeed(episode2, worths, jump)],
+        ["talk", talkFeed(episode2, worths, calls)],
         ["joints", jointFeed(episode2, jump, moment)],
         ["failures", failureFeed(episode2, labels, jump, moment)]
       ]);
@@ -2437,7 +2724,7 @@ var teamworld = (() => {
     takeRest(memory) {
       const { questions } = this.episode.asked;
       writeCount("asked", questions.filter((question) => !question.skipped).length);
-      this.#parts.set("asked", questionFeed(this.episode, this.calls.jump, this.calls.ask));
+      this.#parts.set("asked", questionFeed(this.episode, this.calls));
       this.knows = new Knows(this.episode, this.calls.choose);
       this.#parts.set("knows", this.knows);
       writeMemory(this.episode, memory, this.calls.jump);
@@ -2599,12 +2886,19 @@ var teamworld = (() => {
       this.#address = new AddressWriter(this.clock);
       const jump = (step) => this.go(step);
       const choose = (place) => this.choose(place);
-      const ask = (question) => this.ask?.open(question);
+      const ask2 = (question) => this.ask?.open(question);
+      const forks = new ForkView(replay);
       this.stage = new Stage(episode2);
       const score = { name: "score", values: replay.reward ?? [], colour: "ink" };
       this.curves = new Curves(episode2, [...this.stage.drawer?.curves?.(episode2) ?? [], score], jump);
-      this.lanes = new Lanes(episode2, this.theme, { jump, choose, ask });
-      this.panels = new Panels(episode2, replay, { jump, choose, ask, moment: () => this.step });
+      this.lanes = new Lanes(episode2, this.theme, { jump, choose, ask: ask2 });
+      this.panels = new Panels(episode2, replay, {
+        jump,
+        choose,
+        ask: ask2,
+        change: (form) => forks.open(form),
+        moment: () => this.step
+      });
       this.clock.listen(() => this.render());
       this.#listen();
       this.go(stepOfAddress() ?? 0);

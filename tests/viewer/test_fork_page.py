@@ -77,12 +77,13 @@ def test_a_dropped_message_is_played_and_stands_beside_its_episode(
     browser.locator("#talk .said .change").first.focus()
     browser.keyboard.press("Enter")
     assert browser.evaluate("document.activeElement.id") == "fork-what"
-    assert browser.is_visible("#fork-play")
+    browser.wait_for_selector("#fork-play:not([hidden])")
     browser.click("#fork-play")
     link = browser.locator("#fork-played a")
     link.wait_for(timeout=60_000)
     words = browser.inner_text("#fork-played li")
     assert "completion" in words
+    assert "drop: true" in words
     assert f"otherwise from step {message.step} on" in words
     assert browser.inner_text("#fork-state") == ""
     assert browser.is_enabled("#fork-play")

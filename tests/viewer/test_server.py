@@ -21,6 +21,7 @@ from teamworld.experiment.store.folder import RunFolder
 from teamworld.record import MessageSent, read_log
 from teamworld.viewer import overview
 from teamworld.viewer.local_server import HOST
+from teamworld.viewer.replay_page import view
 from teamworld.viewer.server import ViewServer
 
 FIELDS: dict[str, Any] = {
@@ -118,10 +119,13 @@ def test_a_comparison_lists_the_episodes_of_its_runs(tmp_path: Path) -> None:
         assert [table["title"].partition(":")[0] for table in data(server, "tables")] == ["run", "silent"]
 
 
-def test_the_replay_is_that_of_the_episode(server: ViewServer) -> None:
+def test_the_replay_is_that_of_the_episode(server: ViewServer, folder: Path) -> None:
     status, headers, body = fetch(server, "replay?run=.&method=drwell&seed=4&episode=1")
     assert (status, headers["Content-Type"]) == (200, "text/html; charset=utf-8")
     assert "<title>cube n2: drwell, seed 4, episode 1</title>" in body
+    exported = view(folder, "drwell", 4, 1).html
+    assert ["connect-src 'self'" in text and "data-served>" in text for text in (body, exported)] == [True, False]
+    assert "connect-src" not in exported
 
 
 def test_two_episodes_of_one_seed_stand_side_by_side(server: ViewServer, folder: Path) -> None:

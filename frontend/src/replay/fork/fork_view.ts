@@ -2,9 +2,10 @@ import type { AskedFork, PlayedFork, Replay } from "../../records";
 import { type EpisodeName, forkAddress, pairAddress } from "../../shared/addresses";
 import { byId, el, nodesOf, onClick } from "../../shared/elements";
 import { ask, whyNot } from "../../shared/server";
-import { command, yaml } from "./changes";
+import { type Change, command, yaml } from "./changes";
 import type { ChangeForm } from "./forms";
 
+const BRIEF = 160; // characters of a change in the list of those that were played
 const NOTE = "RUN is the folder of the run. A page that is started with teamworld view RUN --forks plays it here.";
 
 /** The panel in which one thing of the episode is changed: as a file and a command, and played where a server may. */
@@ -109,13 +110,20 @@ export class ForkView {
     byId("fork-played").prepend(
       el(
         "li",
-        { title: `${yaml(change)}\n${played.folder}` },
+        { title: played.folder },
         `${title}, step ${step}: ${outcome(played)} `,
         el("a", { href }, "see both side by side"),
+        el("div", { class: "aside" }, inShort(change)),
       ),
     );
     byId("fork-played").scrollIntoView({ block: "nearest" });
   }
+}
+
+/** What was changed, on one line. */
+function inShort(change: Change): string {
+  const text = yaml(change).replace(/\n\s*/g, " ");
+  return text.length > BRIEF ? `${text.slice(0, BRIEF)}…` : text;
 }
 
 /** What became of an episode and of its fork, in words. */

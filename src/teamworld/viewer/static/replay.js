@@ -1030,6 +1030,7 @@ var teamworld = (() => {
   var quoted = (word) => /^[\w.:=+/-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
   // src/replay/fork/fork_view.ts
+  var BRIEF = 160;
   var NOTE = "RUN is the folder of the run. A page that is started with teamworld view RUN --forks plays it here.";
   var ForkView = class {
     #box = byId("fork", HTMLDialogElement);
@@ -1124,15 +1125,19 @@ var teamworld = (() => {
       byId("fork-played").prepend(
         el(
           "li",
-          { title: `${yaml(change)}
-${played.folder}` },
+          { title: played.folder },
           `${title}, step ${step}: ${outcome(played)} `,
-          el("a", { href }, "see both side by side")
+          el("a", { href }, "see both side by side"),
+          el("div", { class: "aside" }, inShort(change))
         )
       );
       byId("fork-played").scrollIntoView({ block: "nearest" });
     }
   };
+  function inShort(change) {
+    const text = yaml(change).replace(/\n\s*/g, " ");
+    return text.length > BRIEF ? `${text.slice(0, BRIEF)}…` : text;
+  }
   function outcome({ completion: completion2, steps: steps2, first_difference }) {
     if (first_difference === null) return "nothing went otherwise.";
     const [before, after] = completion2.map((share) => share === null ? "none" : `${+(100 * share).toPrecision(3)} %`);
@@ -2427,7 +2432,7 @@ ${played.folder}` },
   }
 
   // src/replay/panels/questions.ts
-  var BRIEF = 160;
+  var BRIEF2 = 160;
   var REASONERS = 4;
   function questionFeed(episode2, calls) {
     const box = byId("asked");
@@ -2478,18 +2483,18 @@ ${played.folder}` },
           flaws.length > 0 && el("span", { class: "aside bad" }, plural(flaws.length, "unusable answer")),
           fallback && el("span", { class: "aside bad" }, "fallback")
         ),
-        el("span", { class: "brief" }, say(inShort(question)))
+        el("span", { class: "brief" }, say(inShort2(question)))
       )
     );
     if (skipped) return row;
     const open = () => change(answerForm(episode2, question));
     return el("div", { class: "answered" }, row, changeButton(`the answer of ${say(agent)}`, open));
   }
-  function inShort({ skipped, answer }) {
+  function inShort2({ skipped, answer }) {
     if (skipped) return `not asked: ${skipped}`;
     const fields = Object.entries(answer).filter(([, value]) => !isEmpty(value));
     const words = fields.map(([name, value]) => `${name}: ${written(value).replaceAll("\n", ", ")}`).join(", ");
-    return words.length > BRIEF ? `${words.slice(0, BRIEF)}…` : words || "nothing";
+    return words.length > BRIEF2 ? `${words.slice(0, BRIEF2)}…` : words || "nothing";
   }
 
   // src/replay/panels/talk.ts

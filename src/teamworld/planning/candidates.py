@@ -13,7 +13,7 @@ from typing import NamedTuple
 from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Facts, GoalId, Plan
 from teamworld.planning.goals import workable_goals
-from teamworld.planning.simulate import dry_run, simulate_plan
+from teamworld.planning.simulate import dry_run, share_in_time, simulate_plan
 from teamworld.worlds.contract import WAIT, Domain, Goal, Option, View
 
 #: Goals that are looked at closely for each agent: the nearest ones, as its options tell.
@@ -89,7 +89,7 @@ def evaluate_plans(goal: Goal, view: View, domain: Domain, facts: Facts | None =
     evaluated = []
     for plan in domain.candidate_plans(goal, view.agent, view.known if facts is None else facts):
         tried = simulate_plan(plan.actions, view.agent, view.known if facts is None else facts, domain)
-        share = tried.share(goal) if tried.ok and tried.ticks <= view.steps_left else 0.0
+        share = share_in_time(tried, goal, view.steps_left) if tried.ok else 0.0
         evaluated.append(EvaluatedPlan(plan, max(1, tried.ticks), share, tried.reason, tried.still))
     return sorted(evaluated, key=lambda plan: (-plan.rate, -plan.share))
 

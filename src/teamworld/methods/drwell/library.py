@@ -11,7 +11,7 @@ from teamworld.language import Binding, Entity, Plan, Term, ground, parse_action
 from teamworld.memory.contract import Library, PlanRecord
 from teamworld.methods.common.plan_answers import LONGEST
 from teamworld.planning.candidates import MIN_SHARE, complete_action
-from teamworld.planning.simulate import SimulatedPlan, simulate_plan
+from teamworld.planning.simulate import SimulatedPlan, share_in_time, simulate_plan
 from teamworld.worlds.contract import Domain, Goal, View
 
 #: The cause where every action of a plan was done and the task was not.
@@ -28,7 +28,7 @@ class Entry(NamedTuple):
     steps: int
     """Estimated steps."""
     share: float
-    """Share of the goal's work that it is expected to do, from 0 to 1."""
+    """Share of the goal's work that it is expected to do in the steps left, from 0 to 1."""
     record: PlanRecord
 
     @property
@@ -139,7 +139,7 @@ def make_page(library: Library, goal: Goal, view: View, domain: Domain) -> Page:
             actions = tuple(map(str, tried.actions))
             known = by_actions.get(actions)
             both = record if known is None else _merge(known.record, record)
-            by_actions[actions] = Entry(actions, max(1, tried.ticks), tried.share(goal), both)
+            by_actions[actions] = Entry(actions, max(1, tried.ticks), share_in_time(tried, goal, view.steps_left), both)
     entries = sorted((entry for entry in by_actions.values() if entry.record.progress), key=lambda entry: -entry.rate)
     failed = sorted(
         (entry for entry in by_actions.values() if not entry.record.progress and entry.share),
@@ -175,7 +175,7 @@ def rank_plans(
         actions = tuple(map(str, tried.actions))
         known = page.find(actions)
         record = (0, 0.0, 0.0) if known is None else (known.record.attempts, known.record.progress, known.record.steps)
-        share = tried.share(goal) if tried.ticks <= view.steps_left else 0.0
+        share = share_in_time(tried, goal, view.steps_left)
         rate = pooled_rate(share, max(1, tried.ticks), *record) if tried.ok else -1.0
         waits = _waits(tried)
         ranked.setdefault(actions, RankedPlan(actions, rate * MIN_SHARE if waits else rate, tried.reason, waits))

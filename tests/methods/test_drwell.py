@@ -398,9 +398,9 @@ def test_who_stepped_aside_and_was_not_asked_is_told_so() -> None:
 
 def test_an_attempt_whose_actions_were_all_done_did_not_fail() -> None:
     record = PlanRecord("fetch > deliver", 1, 0, 5 / 6, 12.0, None, 1.0, (("goal_open", 1),))
-    assert describe_record(record) == "1 attempt, all actions done, did 83.3 % in 12 steps"
+    assert describe_record(record) == "1 attempt, all actions done, did 83.3 % of the work in 12 steps"
     blocked = record._replace(causes=(("no_way", 1),))
-    assert describe_record(blocked) == "1 attempt did 83.3 % in 12 steps; failed: no way 1x"
+    assert describe_record(blocked) == "1 attempt did 83.3 % of the work in 12 steps; failed: no way 1x"
     both = record._replace(attempts=3, causes=(("goal_open", 2), ("no_way", 1)))
     assert describe_record(both).endswith("on average; all actions done, the task not 2x; failed: no way 1x")
 

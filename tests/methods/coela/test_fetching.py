@@ -193,13 +193,16 @@ def test_what_others_lack_is_what_was_neither_told_nor_seen_together() -> None:
     box = ("<cabinet>(22) IN <kitchen>(11)", "<cabinet>(22) STATE open", "<bedroom>(12) EXPLORED all")
     facts = (*APPLES, *box, "Bob AT <kitchen>(11)")
     heard = Message("Bob", "inform", "Facts: <apple>(57) IN <kitchen>(11).", t=1)
-    seen = {"Bob": (TABLE, Entity("bedroom", 12))}
+    seen = {"Bob": (TABLE,)}
     me = home(*facts, options=(NEAR,), shared=False, chat=(heard,), witnessed=seen)
     assert [str(fact) for fact in me.unshared] == [
         APPLES[1],
         "<bedroom>(12) EXPLORED all",
         "<cabinet>(22) STATE open",
     ], "Bob is in the kitchen and sees that it was searched; the table both saw"
+    both = {"Bob": (TABLE, Entity("bedroom", 12))}
+    there = home(*facts, options=(NEAR,), shared=False, chat=(heard,), witnessed=both)
+    assert "<bedroom>(12) EXPLORED all" not in map(str, there.unshared), "the two were there at once"
     assert home(*facts, options=(NEAR,)).unshared == (), "all know what one has seen"
     prompt = render(ProposeMessage("Alice", {"Alice": me.view}, me, CoelaOptions())).user
     assert "not told and did not see with you: apple_58 IN bedroom_12; bedroom_12 EXPLORED all; cabinet_22" in prompt

@@ -14,7 +14,7 @@ from teamworld.worlds.transport.observe import BED
 from teamworld.worlds.transport.physics import DROP_FRAMES
 from teamworld.worlds.transport.scene import CONTAINERS, TARGETS
 from teamworld.worlds.transport.skills import PULSE, TURNS
-from teamworld.worlds.transport.walking_times import FRAMES_PER_METRE, FRAMES_PER_WALK, GRASP_FRAMES, walk_frames
+from teamworld.worlds.transport.walking_times import FRAMES_TO_BED, GRASP_FRAMES, TO_ANOTHER, WITHIN_ROOM, walk_frames
 from tests.worlds.transport.houses import give, house, item, put_agent, world
 
 LIVING, KITCHEN, BEDROOM = Entity("livingroom", 1000), Entity("kitchen", 2000), Entity("bedroom", 3000)
@@ -208,6 +208,8 @@ def test_plans_for_a_goal_end_at_the_bed() -> None:
     load = "fetch(<bowl>(14)) fetch(<apple>(11)) put(<apple>(11),<bowl>(14)) fetch(<banana>(12))"
     whole = tuple(map(parse_action, [*load.split(), "put(<banana>(12), <bowl>(14))", "deliver()"]))
     assert whole in plans
+    both = tuple(map(parse_action, ["fetch(<apple>(11))", "fetch(<banana>(12))", "deliver()"]))
+    assert both in plans, "two hands take two things, the second for another goal"
     for actions in plans:
         run = simulate_plan(actions, "Alice", known, DOMAIN)
         assert run.ok, run.reason
@@ -261,17 +263,19 @@ def test_estimated_steps() -> None:
     def steps(action: str) -> int:
         return DOMAIN.estimate_steps("Alice", parse_action(action), known)
 
-    assert steps("fetch(<apple>(11))") == walk_frames(1.0) + GRASP_FRAMES
-    assert steps("deliver()") == walk_frames(((11.3 - 2) ** 2 + 1) ** 0.5 - 1.5) + DROP_FRAMES
-    assert steps("explore(<livingroom>(1000))") == walk_frames(0.0004 + 1.0 - 1.02) + 2 * TURNS
+    assert steps("fetch(<apple>(11))") == walk_frames(1.0, leaves_room=False) + GRASP_FRAMES
+    to_bed = walk_frames(((11.3 - 2) ** 2 + 1) ** 0.5 - 1.5, leaves_room=True) + FRAMES_TO_BED
+    assert steps("deliver()") == to_bed + DROP_FRAMES
+    assert steps("explore(<livingroom>(1000))") == walk_frames(0.0004 + 1.0 - 1.02, leaves_room=False) + 2 * TURNS
     assert (steps("put(<bread>(13), <bowl>(14))"), steps("drop(<bread>(13))"), steps("wait()")) == (
         146,
         DROP_FRAMES,
         PULSE,
     )
     assert (steps("talk(7)"), steps("no_such_verb()"), steps("go(<livingroom>(1000))")) == (7, 1, 1)
-    assert walk_frames(2.0) == FRAMES_PER_WALK + 2 * FRAMES_PER_METRE
-    assert walk_frames(-1.0) == 0
+    assert walk_frames(2.0, leaves_room=False) == WITHIN_ROOM[0] + 2 * WITHIN_ROOM[1]
+    assert walk_frames(2.0, leaves_room=True) == TO_ANOTHER[0] + 2 * TO_ANOTHER[1]
+    assert walk_frames(-1.0, leaves_room=True) == 0
 
 
 # ---- beliefs

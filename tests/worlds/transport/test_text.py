@@ -30,7 +30,8 @@ def test_the_rules_hold_all_numbers_that_estimates_rest_on() -> None:
     numbers = (
         physics.TURN_FRAMES, physics.GRASP_RANGE, physics.DROP_FRAMES, state.CAPACITY, 146, skills.BED_NEAR,
         skills.FETCH_NEAR, skills.MIDDLE_NEAR, skills.TURNS, 2 * skills.TURNS, 2 * skills.SEARCH_STEPS, skills.PULSE,
-        walking_times.FRAMES_PER_WALK, walking_times.FRAMES_PER_METRE, walking_times.GRASP_FRAMES, sight.FARTHEST,
+        *walking_times.WITHIN_ROOM, *walking_times.TO_ANOTHER, walking_times.FRAMES_TO_BED, walking_times.GRASP_FRAMES,
+        sight.FARTHEST,
     )  # fmt: skip
     for number in numbers:
         assert re.search(rf"\b{re.escape(f'{number:g}')}\b", rules), number
@@ -70,8 +71,8 @@ def test_a_situation() -> None:
         "You are Alice at (200, 100) in livingroom_1000. You hold bowl_14 (empty).",
         "After each place: the estimated steps of your walk there.",
         "livingroom_1000 (you are here): explored in part, 30 % seen.",
-        "- targets: apple_11 (200, 300) 116.",
-        "kitchen_2000 (159 steps): not explored.",
+        "- targets: apple_11 (200, 300) 46.",
+        "kitchen_2000 (109 steps): not explored.",
         *lines[5:],
     ]
     assert lines[-2:] == ["bed_0: not found yet.", "Bob: at (200, 250) in livingroom_1000, holding banana_12."]
@@ -100,8 +101,7 @@ def test_how_goals_stand() -> None:
     told = {goal.id: here.domain.describe_goal(goal, "Alice", view.known) for goal in view.goals}
     apples = "2 more apples to bed_0; one agent is enough, 2 are of use"
     assert told["deliver_apple"] == (
-        f"{apples}; apple_11 in livingroom_1000: about 126 steps to take it, then 351 to deliver it; "
-        "1 still to be found"
+        f"{apples}; apple_11 in livingroom_1000: about 56 steps to take it, then 420 to deliver it; 1 still to be found"
     )
     assert told["deliver_banana"] == "1 more banana to bed_0; one agent is enough; Bob carries banana_12"
     assert told["deliver_bread"] == "1 more bread to bed_0; one agent is enough; 1 still to be found"

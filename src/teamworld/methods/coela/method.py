@@ -42,6 +42,7 @@ from teamworld.methods.contract import (
     Method,
 )
 from teamworld.planning.goals import open_goals
+from teamworld.planning.vocabulary import Vocabulary
 from teamworld.record import QuestionSkipped
 from teamworld.worlds.contract import WAIT as NO_ACTION
 
@@ -236,7 +237,7 @@ class Coela(Method):
         view, memory, options = context.views[agent], self._memory[agent], self._options
         memory.hear(context.inbox(agent))
         memory.look(view)
-        memory.witness(view, context.team)
+        memory.witness(view, context.team, Vocabulary(self._domain.relations).rooms)
         draft = Situation(
             view=view,
             domain=self._domain,

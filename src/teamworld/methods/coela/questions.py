@@ -46,7 +46,7 @@ ModuleAnswer = TypeVar("ModuleAnswer", bound=BaseModel)
 
 
 #: Facts that others lack which a prompt lists, the first.
-SHOWN = 3
+SHOWN = 8
 #: Why messages are written without what the agent can do; what is listed is for the steps it takes.
 _MODULE = (
     "a message is written by task, team, perception, dialogue and past actions (CREW-Wildfire, generate_communication)"

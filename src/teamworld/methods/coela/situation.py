@@ -112,7 +112,7 @@ def assess(
     Args:
         draft: It knows the team and all that was said, in ``said``.
         shown: The newest lines that stay in ``said``; 0: all. The agent's last announcement stays too.
-        witnessed: For each teammate the things that both of them saw.
+        witnessed: For each teammate the things that both of them saw, and rooms that it was seen in.
     """
     longest = max((option.steps for option in draft.options), default=1)
     last = {line.sender: line for line in draft.said if line.goal is not None}
@@ -150,9 +150,7 @@ def _unshared(draft: Situation, witnessed: Mapping[AgentId, Iterable[Entity]]) -
     """Yield what an agent knows that a teammate was not told and did not see with it: wanted things, then searches."""
     words, known = draft.words, draft.known
     here = {teammate: known.value(teammate, words.at) for teammate in draft.teammates}  # who is in a room sees it
-    met = {
-        teammate: {thing for thing in witnessed.get(teammate, ()) if thing.kind not in words.rooms} for teammate in here
-    }
+    met = {teammate: set(witnessed.get(teammate, ())) for teammate in here}
     kinds = {wanted_kind(goal) for goal in draft.goals}
 
     def is_news(thing: object) -> bool:

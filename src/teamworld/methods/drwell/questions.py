@@ -15,7 +15,7 @@ from teamworld.language import AgentId, GoalId
 from teamworld.memory.contract import GuideEntry
 from teamworld.methods.common.answers import Reasoned, meant
 from teamworld.methods.common.knowledge import AgentQuestion, Line
-from teamworld.methods.common.plan_answers import PlanAnswer, candidate_texts, perturb_plan, plan_error
+from teamworld.methods.common.plan_answers import LONGEST, PlanAnswer, candidate_texts, perturb_plan, plan_error
 from teamworld.methods.drwell.library import Page, RankedPlan, rank_plans
 from teamworld.methods.drwell.negotiation_rules import preferred, worth_per_step
 from teamworld.methods.drwell.words import describe_causes, describe_entry, describe_record, mean_steps, percent
@@ -347,6 +347,11 @@ class Planning(AgentQuestion[Planned]):
             "tasks": "the task that the agent is bound to is shown, with its library (DR. WELL, planning)",
         }
     )
+
+    @property
+    def longest(self) -> int:
+        """Actions that a plan has at most."""
+        return LONGEST
 
     @property
     def unbound(self) -> list[GoalId]:

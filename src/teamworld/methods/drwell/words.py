@@ -48,9 +48,8 @@ def describe_entry(entry: GuideEntry) -> str:
         return ""
     details = []
     if entry.attempts == 1:
-        text = (
-            f"{entry.verdict}: {_one_attempt(entry.causes)} {percent(entry.progress)} in {plural(entry.steps, 'step')}"
-        )
+        text = f"{entry.verdict}: {_one_attempt(entry.causes)} {percent(entry.progress)} of the work"
+        text += f" in {plural(entry.steps, 'step')}"
     else:
         text = f"{entry.verdict}, {entry.attempts} attempts, {entry.successes} finished it by itself:"
         text += f" {percent(entry.progress)} of the work in {mean_steps(entry.steps)} on average"
@@ -73,7 +72,7 @@ def describe_entry(entry: GuideEntry) -> str:
 def describe_record(record: PlanRecord) -> str:
     """Return the library's line on a plan or a kind of plans."""
     if record.attempts == 1:
-        text = f"{_one_attempt(record.causes)} {percent(record.progress)} in {plural(record.steps, 'step')}"
+        text = f"{_one_attempt(record.causes)} {percent(record.progress)} of the work in {plural(record.steps, 'step')}"
     else:
         text = f"finished it by itself {record.successes} of {plural(record.attempts, 'time')}"
         text += f", {percent(record.progress)} of the work in {mean_steps(record.steps)} on average"

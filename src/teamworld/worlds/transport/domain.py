@@ -31,7 +31,7 @@ from teamworld.worlds.transport.skills import (
 )
 from teamworld.worlds.transport.state import CAPACITY, HANDS, Rules
 from teamworld.worlds.transport.text import describe, tell_goal
-from teamworld.worlds.transport.walking_times import GRASP_FRAMES, walk_frames
+from teamworld.worlds.transport.walking_times import FRAMES_TO_BED, GRASP_FRAMES, walk_frames
 
 #: Things that plans name at most: the nearest ones.
 NEAREST: Final = 4
@@ -194,6 +194,9 @@ class TransportDomain(StateDomain[Known]):
                 yield deliver  # something else first
         elif near:
             yield from ((*self._take(thing), *deliver) for thing in near)
+            pair = [*near, *self._nearest(agent, others, known)][:HANDS]
+            if deliver and not hands and len(pair) == HANDS:
+                yield (*self._take(pair[0]), *self._take(pair[1]), *deliver)
             yield from self._with_container(near, self._nearest(agent, others, known), agent, known, deliver)
         if not (free or mine) or not deliver:
             yield from ((action,) for action in self._explores(agent, known))
@@ -347,25 +350,32 @@ class TransportDomain(StateDomain[Known]):
         if verb == "drop":
             return DROP_FRAMES
         if verb == "deliver":
-            walk = walk_frames(
-                self._metres(agent, BED if BED in known.room else self.names.bedrooms[0], known) - BED_NEAR
-            )
-            return max(1, walk + DROP_FRAMES * len(known.hands.get(agent, ())))
+            return max(1, self._walk_to_bed(agent, known) + DROP_FRAMES * len(known.hands.get(agent, ())))
         if not isinstance(place, Entity) or verb not in ("go", "explore", "fetch"):
             return 1
         if verb == "go":
             return max(1, self._walk(agent, place, known))
         if verb == "explore":
-            near = walk_frames(self._metres(agent, place, known) - MIDDLE_NEAR)
-            return near + TURNS * TURN_FRAMES
+            return self._walk_to(agent, place, MIDDLE_NEAR, known) + TURNS * TURN_FRAMES
         return self._walk(agent, place, known) + GRASP_FRAMES
 
     def _walk(self, agent: AgentId, place: Entity, known: Known) -> int:
         """Return the estimated frames until an agent is in a room, or a thing or the bed is in reach."""
-        metres = self._metres(agent, place, known)
         if place in known.rooms:
-            return 0 if known.at.get(agent) == place else walk_frames(metres - self._half(place))
-        return walk_frames(metres - (BED_NEAR if place == BED else FETCH_NEAR))
+            return 0 if known.at.get(agent) == place else self._walk_to(agent, place, self._half(place), known)
+        return self._walk_to_bed(agent, known) if place == BED else self._walk_to(agent, place, FETCH_NEAR, known)
+
+    def _walk_to_bed(self, agent: AgentId, known: Known) -> int:
+        """Return the same for the bed, or the middle of the bedroom until it was seen."""
+        walk = self._walk_to(agent, BED if BED in known.room else self.names.bedrooms[0], BED_NEAR, known)
+        return walk + FRAMES_TO_BED if walk else 0
+
+    def _walk_to(self, agent: AgentId, place: Entity, near: float, known: Known) -> int:
+        """Return the estimated frames of a walk that ends so many metres before a place."""
+        room = place if place in known.rooms else known.room.get(place)
+        return walk_frames(
+            self._metres(agent, place, known) - near, leaves_room=room is None or room != known.at.get(agent)
+        )
 
     def _half(self, room: Entity) -> float:
         """Return how far the middle of a room is from its nearest side, metres."""

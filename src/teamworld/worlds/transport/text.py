@@ -26,7 +26,7 @@ from teamworld.worlds.transport.skills import (
     TURNS,
 )
 from teamworld.worlds.transport.state import CAPACITY, Rules
-from teamworld.worlds.transport.walking_times import FRAMES_PER_METRE, FRAMES_PER_WALK, GRASP_FRAMES
+from teamworld.worlds.transport.walking_times import FRAMES_TO_BED, GRASP_FRAMES, TO_ANOTHER, WITHIN_ROOM
 
 #: Share of a room from which on it counts as explored, and in part, as rules say it.
 _WHOLE, _PART = "90 %", "10 %"
@@ -95,13 +95,19 @@ def _tell_ways(wants: Wants) -> str:
     middles = ", ".join(f"{plain(room)} {_spot(middle)}" for room, middle in wants.names.rooms.items())
     return (
         f"Places are (x, z) in centimetres; middles of the rooms: {middles}. A place in a corridor belongs to the "
-        f"nearest room. A walk is estimated as {FRAMES_PER_WALK} steps and {FRAMES_PER_METRE} for each metre of the "
-        f"straight line, less {FETCH_NEAR:g} m for a thing, {BED_NEAR:g} m for the bed (or the "
-        f"middle of its room, until you have seen it), {MIDDLE_NEAR:g} m to explore "
-        f"and half a room's width to go there; a grasp is {GRASP_FRAMES} more, looking around {TURNS * TURN_FRAMES}, a "
+        f"nearest room. A walk is estimated by its straight line: {_per_metre(WITHIN_ROOM)} within a room, "
+        f"{_per_metre(TO_ANOTHER)} to another, {FRAMES_TO_BED} more to the bed. The line ends {FETCH_NEAR:g} m before "
+        f"a thing, {BED_NEAR:g} m before the bed (or the middle of its room, until you have seen it), "
+        f"{MIDDLE_NEAR:g} m before the middle to explore and half a room's width before it to go there. Half of all "
+        "walks take longer, "
+        f"some twice as long. A grasp is {GRASP_FRAMES} more, looking around {TURNS * TURN_FRAMES}, a "
         f"search {SEARCH_STEPS * TURN_FRAMES}, a wait {PULSE} at most. Who does something else than waiting is asked "
         "again when it ends."
     )
+
+
+def _per_metre(estimate: tuple[int, int]) -> str:
+    return f"{count(estimate[0], 'step')} and {estimate[1]} a metre"
 
 
 def _tell_places(wants: Wants, beliefs: TransportBeliefs) -> Iterator[str]:

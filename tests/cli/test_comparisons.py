@@ -141,7 +141,7 @@ def test_one_method_alone_and_without_references(tmp_path: Path, capsys: pytest.
 def sizes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sizes") / "c"
     vary = ["--vary", "cube.agents=1,2", "--vary", "instances=1,2", "--level", "n2"]
-    wanted = ["--metrics", "success,completion,steps,step_improvement,speedup,scaling_tax"]
+    wanted = ["--metrics", "success,completion,steps,speedup,scaling_tax"]
     arguments = ["compare", "greedy", *vary, *wanted, "--seeds", "2", "--max-steps", "60", "--out", str(folder)]
     assert command([*arguments, "--figures"]) == 0
     return folder

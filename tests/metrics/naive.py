@@ -99,44 +99,6 @@ def coverage(log: Log) -> Pair:
     return len([goal for goal in goals if goal in {attempt.goal for attempt in of(log, AttemptMade)}]), len(goals)
 
 
-def over_staffed(log: Log) -> Pair:
-    useful = {goal.id: max(goal.quorum, goal.places) for goal in first(log).goals}
-    bound: set[tuple[str, str]] = set()
-    number = conflicts = 0
-    for event in log:
-        if isinstance(event, Release):
-            bound.discard((event.agent, event.goal))
-        if isinstance(event, Commit):
-            number += 1
-            before = len([agent for agent, goal in bound if goal == event.goal])
-            bound.add((event.agent, event.goal))
-            after = len([agent for agent, goal in bound if goal == event.goal])
-            conflicts += event.goal in useful and after > before and after > useful[event.goal]
-    return conflicts, number
-
-
-def coherence(log: Log) -> Pair:
-    quorum = {goal.id: (goal.quorum, max(goal.quorum, goal.places)) for goal in first(log).goals}
-    news: dict[int, list[PlanStart | PlanEnd]] = {}
-    for event in log:
-        if isinstance(event, PlanStart | PlanEnd):
-            news.setdefault(event.step, []).append(event)
-    there, length = at(log), ticks(log)
-    aims: dict[str, str | None] = {}
-    total = whole = 0.0
-    for step in range(steps(log)):
-        for event in news.get(step, ()):
-            aims[event.agent] = event.goal if isinstance(event, PlanStart) else None
-        active = [agent for agent in first(log).team if (step, agent) in there]
-        if not active:
-            continue
-        bound = [aims.get(agent) for agent in active]
-        staffed = sum(min(bound.count(goal), use) for goal, (k, use) in quorum.items() if bound.count(goal) >= k)
-        total += length[step] * staffed / len(active)
-        whole += length[step]
-    return total, whole
-
-
 def carried_out(log: Log) -> Pair:
     endings = of(log, PlanEnd)
     return len([end for end in endings if end.status == "success" or end.cause == "goal_open"]), len(endings)
@@ -147,7 +109,8 @@ def twice_the_work(log: Log) -> Pair:
     length, there = ticks(log), at(log)
     done = {change.goal: change.step for change in of(log, GoalChange) if change.event == "done"}
     use = {goal.id: max(goal.quorum, goal.places) for goal in first(log).goals}
-    quorum = {plan.plan: plan.quorum for plan in of(log, PlanStart)}
+    by_unit = {goal.id: goal.quorum for goal in first(log).goals if goal.units == goal.places}
+    plans = {plan.plan: plan for plan in of(log, PlanStart)}
     advances = [
         (act.plan, change.step)
         for change in of(log, GoalChange)
@@ -166,7 +129,10 @@ def twice_the_work(log: Log) -> Pair:
         held = _held_during(log, act)
         mine = held.pop(act.agent, None)
         others = len([seq for seq in held.values() if mine is None or seq < mine])
-        is_spare = quorum[act.plan] > 0 and others >= max(quorum[act.plan], use.get(act.goal, 0))
+        plan, useful = plans[act.plan], use.get(act.goal, 0)
+        if act.goal in by_unit:
+            useful = max(min(useful, plan.units), by_unit[act.goal])
+        is_spare = plan.quorum > 0 and others >= max(plan.quorum, useful)
         rows += length[act.step] * (is_spare and act.step > max(own, default=-1))
     return rows, sum(length[act.step] for act in acts(log))
 
@@ -210,7 +176,8 @@ def spatial(log: Log) -> Pair:
     return len([act for act in moves if _blocked(act) and act.blocker in team]), len(moves)
 
 
-def deadlock(log: Log) -> Pair:
+def locked(log: Log) -> set[int]:
+    """Return the steps in deadlocks."""
     length = steps(log)
     still = []
     goals = {goal.id for goal in first(log).goals} | {change.goal for change in of(log, GoalChange)}
@@ -221,15 +188,12 @@ def deadlock(log: Log) -> Pair:
         quiet = not any(act.moved or act.effect for act in acts(log) if act.step == step)
         quiet = quiet and not any(change.step == step for change in of(log, GoalChange))
         still.append(quiet and bool(goals - finished))
-    inside = {step + k for step in range(length - 7) if all(still[step : step + 8]) for k in range(8)}
-    return len(inside), length
+    return {step + k for step in range(length - 7) if all(still[step : step + 8]) for k in range(8)}
 
 
-def to_and_fro(log: Log) -> Pair:
-    there, length = at(log), ticks(log)
-    if not any(act.place for act in acts(log)):
-        return 0, 0
-    inside = set()
+def to_and_fro(log: Log) -> set[tuple[int, str]]:
+    """Return the steps, with the agents, that lead from A to B, back, and there again."""
+    there, inside = at(log), set[tuple[int, str]]()
     for agent in first(log).team:
         where: list[str | None] = []
         for step in range(steps(log)):
@@ -241,7 +205,7 @@ def to_and_fro(log: Log) -> Pair:
             one, two, three, four = where[k : k + 4]
             if one is not None and two is not None and one != two and (one, two) == (three, four):
                 inside |= {(k, agent), (k + 1, agent), (k + 2, agent)}
-    return sum(length[step] for step, agent in inside), sum(length[act.step] for act in acts(log))
+    return inside
 
 
 def contributions(log: Log) -> dict[str, Fraction]:
@@ -285,14 +249,10 @@ SHARES: Mapping[str, Callable[[Log], Pair]] = {
     "joint_success": success,
     **{f"unmet_{name}": first_unmet(name) for name in _CONSTRAINTS},
     "attempt_coverage": coverage,
-    "assignment_conflict": over_staffed,
-    "staffing_coherence": coherence,
     "plan_success": carried_out,
     "duplicate_work": twice_the_work,
     "duplicate_search": twice_the_search,
     "spatial_conflict": spatial,
-    "deadlock": deadlock,
-    "position_oscillation": to_and_fro,
     "contribution_gini": gini,
     "commitment_reliability": reliability,
 }

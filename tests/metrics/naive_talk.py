@@ -23,7 +23,6 @@ from teamworld.record import (
     Observe,
     PlanStart,
     StageEntered,
-    StepDone,
     Truth,
 )
 
@@ -147,18 +146,6 @@ def uptake(log: Sequence[Event], within: int = 10) -> Ratio:
     return taken, told
 
 
-def falsehood(log: Sequence[Event]) -> Ratio:
-    """Return sent facts that were false, of all."""
-    false = sent = 0
-    for now in replay(log):
-        if isinstance(now.event, MessageSent):
-            for fact in now.event.facts:
-                if key(fact)[1] in judged(log):
-                    sent += 1
-                    false += fact not in now.true
-    return false, sent
-
-
 def withheld(log: Sequence[Event]) -> Ratio:
     """Return failures for which a fact was withheld, of all."""
     things = {goal.id: goal.thing for goal in start_of(log).goals}
@@ -213,18 +200,11 @@ def repetition(log: Sequence[Event]) -> Ratio:
 
 
 class Beliefs(NamedTuple):
-    """Sums over decision points: of what metrics of beliefs are made."""
+    """Of what metrics of beliefs are made."""
 
-    precision: list[Fraction]
-    recall: list[Fraction]
     f1: list[Fraction]
-    stale: Ratio
-    """Steps, and stale facts."""
-    held: int
-    squares: list[float]
+    """At each decision point that has one."""
     acted: Ratio
-    alike: list[float]
-    """The likeness after each step that has one."""
 
 
 def beliefs(log: Sequence[Event]) -> Beliefs:
@@ -239,43 +219,19 @@ def beliefs(log: Sequence[Event]) -> Beliefs:
     def relevant(facts: set[str]) -> set[str]:
         return {fact for fact in facts if key(fact)[0] in mattering}
 
-    found = Beliefs([], [], [], (0, 0), 0, [], (0, 0), [])
-    steps = waited = held = wrong = failed = 0
-    done = -1
+    f1: list[Fraction] = []
+    wrong = failed = 0
     for now in replay(log):
         event = now.event
-        for _ in range(done + 1, event.step):  # the steps that are over
-            done += 1
-            _alike(found.alike, [relevant(asserted(mind)) for mind in now.minds.values()])
         if isinstance(event, StageEntered) and event.stage == "W":
-            mind = now.minds[event.agent]
-            own, world = relevant(asserted(mind)), relevant(now.true)
-            if own:
-                found.precision.append(Fraction(len(own & world), len(own)))
-            if world:
-                found.recall.append(Fraction(len(own & world), len(world)))
+            own, world = relevant(asserted(now.minds[event.agent])), relevant(now.true)
             if own and world:
-                found.f1.append(Fraction(2 * len(own & world), len(own) + len(world)))
-            held += len(asserted(mind))
-            for fact in asserted(mind) - now.true:
-                if fact in now.ended:
-                    steps, waited = steps + 1, waited + event.step - now.ended[fact]
-            found.squares.extend(
-                (chance - (fact in now.true)) ** 2 for fact, chance in mind.chance.items() if key(fact)[1] in known
-            )
+                f1.append(Fraction(2 * len(own & world), len(own) + len(world)))
         if isinstance(event, ActionStep) and event.spent and event.status == "failed":
             failed += 1
             about = {*event.args, things.get(event.goal or "")}
             wrong += any(key(fact)[0] in about for fact in asserted(now.minds[event.agent]) - now.true)
-    if done + 1 < sum(isinstance(event, StepDone) for event in log):
-        _alike(found.alike, [relevant(asserted(mind)) for mind in now.minds.values()])
-    return found._replace(stale=(waited, steps), held=held, acted=(wrong, failed))
-
-
-def _alike(points: list[float], sets: list[set[str]]) -> None:
-    pairs = [(one, other) for at, one in enumerate(sets) for other in sets[at + 1 :] if one | other]
-    if pairs:
-        points.append(sum(len(one & other) / len(one | other) for one, other in pairs) / len(pairs))
+    return Beliefs(f1, (wrong, failed))
 
 
 def first_order(log: Sequence[Event]) -> Ratio:

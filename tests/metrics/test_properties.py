@@ -1,7 +1,7 @@
 """What holds of every metric of a log: ranges, nulls, sums, names, and prefixes of a log.
 
-Each property goes over all ids whose basis is the log, or over a table of ids that is itself checked: who adds a metric
-has to say here how it behaves. What single metrics are is tested elsewhere.
+Each property goes over all metrics of an episode, or over a table of ids that is itself checked: who adds a metric has
+to say here how it behaves. What single metrics are is tested elsewhere.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from teamworld.metrics.definition import Value, metrics, pool_all
+from teamworld.metrics.definition import Value, logged_metrics, metrics, pool_all
 from teamworld.metrics.event_table import CallRow
 from teamworld.record import (
     ActionStep,
@@ -35,7 +35,6 @@ from teamworld.record import (
     MessageSent,
     PlanEnd,
     PlanStart,
-    Predict,
     QuestionAsked,
     Release,
     StepDone,
@@ -45,9 +44,9 @@ from tests.metrics.logs import call_row, check_ranges, measured
 from tests.metrics.logs import log as by_hand
 from tests.metrics.strategies import GOALS, NAMES, SURPRISE, logs, made
 
-UNMET = [f"unmet_{name}" for name in ("dependency", "capability", "participation", "spatial", "temporal", "none")]
-TOKENS = ["tokens", "prompt_tokens", "cached_tokens", "output_tokens", "reasoning_tokens"]
-IDS = [name for name, metric in metrics().items() if metric.basis == "log"]
+UNMET = [f"unmet_{name}" for name in ("dependency", "capability", "participation", "spatial", "temporal")]
+TOKENS = ["tokens", "output_tokens"]
+IDS = logged_metrics()
 
 
 class Run(NamedTuple):
@@ -139,46 +138,23 @@ def test_an_empty_episode_has_counts_of_0_and_nothing_else() -> None:
     for goals in ({}, {"g": 2}):
         values = measured(by_hand(goals=goals), [])
         known = {name: value.value for name, value in values.items() if value.value is not None}
-        announced = (
-            ("success", "completion", "anytime_completion", "joint_completion", "premature_end", "attempt_coverage")
-            if goals
-            else ()
-        )
+        announced = ("success", "completion", "anytime_completion", "attempt_coverage") if goals else ()
         assert known == dict.fromkeys((*zero, *announced), 0.0)
 
 
 #: What is null where a log has no records of some kinds.
 NEEDS: Mapping[tuple[type[Any], ...], set[str]] = {
     (ActionStep,): {
-        *("work_share", "invalid_share", "blocked_share", "talk_share", "waiting_share", "move_share", "idle_share"),
-        *(
-            "invalid_action_rate",
-            "duplicate_work",
-            "duplicate_search",
-            "staffing_coherence",
-            "spatial_conflict",
-            "position_oscillation",
-        ),
-        *("replanning", "plan_oscillation"),
+        *("work_share", "waiting_share", "idle_share", "invalid_action_rate", "duplicate_work", "duplicate_search"),
+        "spatial_conflict",
     },
-    (AttemptMade,): {"joint_success", *UNMET, "warning_precision", "warning_recall", "warning_f1"},
-    (Believe,): {
-        *("belief_f1", "belief_precision", "belief_recall", "belief_staleness", "stale_beliefs", "misled_failures"),
-        *("belief_brier", "belief_calibration", "first_order_accuracy", "belief_convergence", "receiver_sensitivity"),
-        *("sent_to_lacking", "sent_to_holding"),
-    },
-    (Commit, Release): {
-        *("assignment_conflict", "commitment_reliability", "commitments_dropped", "intent_accuracy", "intent_in_set"),
-    },
-    (GoalChange,): {"contribution_gini", "missed_end", "steps_solved"},
+    (AttemptMade,): {"joint_success", *UNMET},
+    (Believe,): {"belief_f1", "misled_failures", "first_order_accuracy"},
+    (Commit, Release): {"commitment_reliability"},
+    (GoalChange,): {"contribution_gini"},
     (LlmCall,): {*TOKENS, "message_generation_tokens", "unusable_answers"},
-    (MessageSent, Deliver): {"redundancy", "repetition", "uptake", "falsehood", "request_fulfilment"},
-    (PlanStart, PlanEnd): {"plan_validity", "plan_success", "plan_reuse", "repair_success"},
-    (Predict,): {
-        *("intent_accuracy", "intent_in_set", "conflict_precision", "conflict_recall"),
-        *("warning_precision", "warning_recall", "warning_f1", "repair_tokens", "repair_steps"),
-    },
-    (StepDone, ActionStep, GoalChange, AttemptMade): {"belief_convergence", "deadlock", "oscillation"},
+    (MessageSent, Deliver): {"redundancy", "uptake"},
+    (PlanStart, PlanEnd): {"plan_success", "plan_reuse"},
 }
 
 
@@ -197,7 +173,7 @@ def test_without_the_records_that_it_is_made_of_a_metric_is_null(kinds: tuple[ty
 def test_without_calls_on_record_seconds_and_dollars_are_null() -> None:
     for run in some_runs():
         values = measured(run.log)
-        assert {values[name] for name in ("cost_usd", "latency_p50", "latency_p95")} == {(None, None, None)}
+        assert {values[name] for name in ("cost_usd", "latency_p95")} == {(None, None, None)}
 
 
 def test_at_the_log_level_of_play_what_tells_beliefs_is_null() -> None:
@@ -206,7 +182,7 @@ def test_at_the_log_level_of_play_what_tells_beliefs_is_null() -> None:
         assert isinstance(start, EpisodeStart)
         if start.log_level == "play":
             values = told(run)
-            second = {name for name in IDS if metrics()[name].tier == 2}
+            second = {name for name in IDS if metrics()[name].needs == "beliefs"}
             assert {name: values[name].value for name in second} == dict.fromkeys(second)
 
 
@@ -230,38 +206,29 @@ def test_pooled_rates_are_the_ratio_of_sums_and_pooled_quantities_the_mean(some:
     assert pool_all(each[::-1]) == pool_all(each)
 
 
-#: Parts whose numerators add up to that of a whole, or to the denominator that they share.
-PARTS: Mapping[str, tuple[set[str], str | None]] = {
-    "step classes": (
-        {f"{name}_share" for name in ("work", "invalid", "blocked", "talk", "waiting", "move", "idle")},
-        None,
-    ),
-    "first unmet constraint": (set(UNMET), None),
-    "tokens": ({"prompt_tokens", "output_tokens"}, "tokens"),
+#: Parts of one whole, their denominator.
+PARTS: Mapping[str, set[str]] = {
+    "step classes": {f"{name}_share" for name in ("work", "waiting", "idle")},
+    "first unmet constraint": set(UNMET),
 }
 
 
 @pytest.mark.parametrize("family", PARTS)
 @settings(max_examples=50)
 @given(run=runs)
-def test_parts_add_up_to_their_whole(family: str, run: Run) -> None:
-    parts, whole = PARTS[family]
+def test_parts_of_a_whole_are_no_more_than_it(family: str, run: Run) -> None:
     values = told(run)
-    if any(values[name].num is None for name in parts):
-        assert whole is None or values[whole].num is None
-        return
-    dens = {values[name].den for name in parts}
-    assert len(dens) == 1
-    together = sum((Fraction(values[name].num or 0) for name in parts), Fraction())
-    assert together == (dens.pop() if whole is None else values[whole].num)
+    parts = [values[name] for name in PARTS[family]]
+    (whole,) = {part.den for part in parts}
+    assert sum((Fraction(part.num or 0) for part in parts), Fraction()) <= Fraction(whole or 0)
 
 
 #: Numerators and denominators that add up where one log follows another: they count events, or agents' steps.
 ADDITIVE = {
-    *PARTS["step classes"][0],
+    *PARTS["step classes"],
     *UNMET,
     *TOKENS,
-    *("invalid_action_rate", "joint_success", "plan_validity", "plan_success", "calls", "cost_usd", "unusable_answers"),
+    *("invalid_action_rate", "joint_success", "plan_success", "calls", "cost_usd", "unusable_answers"),
     *("world_score", "steps", "messages", "message_tokens", "spatial_conflict"),
 }
 
@@ -374,7 +341,7 @@ def test_names_and_numbers_do_not_matter(what: str, kept: bool, run: Run) -> Non
 
 #: Values that never fall while an episode goes on: what is done stays done, what is counted stays counted.
 GROWING = {
-    *("completion", "anytime_completion", "joint_completion", "loss", "steps", "attempt_coverage", "cost_usd"),
+    *("completion", "anytime_completion", "steps", "attempt_coverage", "cost_usd"),
     *("messages", "message_tokens", "message_generation_tokens", "calls", *TOKENS),
 }
 

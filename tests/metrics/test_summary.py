@@ -114,7 +114,7 @@ def test_a_level_without_completion_in_its_headline_knows_no_success() -> None:
     assert (summarise(usual).success, summarise(usual).has_success) == (True, True)
     assert (other.success, other.has_success, other.completion) == (None, False, 1.0)
     values = measure(tabulate([msgspec.structs.replace(start, headline=(info,)), *usual[1:]]))
-    assert [values[name].value for name in ("success", "steps_solved", "premature_end")] == [None, None, 0.0]
+    assert [values[name].value for name in ("success", "completion")] == [None, 1.0]
     assert [part.metric for part in other.headline] == ["world_score"]
 
 

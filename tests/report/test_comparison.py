@@ -280,8 +280,8 @@ def test_what_is_null_is_counted_and_pairs_need_both() -> None:
     comparison = compare(first + second, ["completion"])
     assert [row[5:] for row in comparison.rows] == [(3, 0), (2, 1)]
     assert (comparison.paired[0].n, comparison.paired[0].nulls) == (2, 1)
-    nothing = compare(first, ["joint_completion"])
-    assert nothing.rows == (MetricRow("a", "joint_completion", None, None, None, 0, 3),)
+    nothing = compare(first, ["world_score"])
+    assert nothing.rows == (MetricRow("a", "world_score", None, None, None, 0, 3),)
 
 
 def test_rates_pool_within_an_instance_and_over_instances() -> None:

@@ -138,7 +138,7 @@ def test_panels_of_values_tell_units_once_nulls_and_zeros(figures: dict[str, Any
         ("talk_value_steps", "Value of talk, steps"),
         ("steps", "Steps"),
         ("completion", "Completion"),
-        ("belief_staleness", "Staleness, steps"),
+        ("memory_duration_error", "Memory honesty, duration, steps"),
         ("learning_steps", "Learning of steps, steps/episode"),
         ("cost_usd", "Cost, USD"),
     ],

@@ -145,7 +145,6 @@ def test_what_is_not_begun_is_told(tmp_path: Path, capsys: pytest.CaptureFixture
         (with_section(0, metrics=["O99"]), "there is no metric 'O99'"),
         (with_section(0, metrics=["all"]), "there is no metric 'all'"),
         (with_section(0, metrics=["O2,E1"]), "there is no metric 'O2,E1'"),
-        (with_section(0, metrics=["reliability"]), "there is no metric 'reliability' to show"),
         (with_section(0, metrics=["completion", "completion"]), "a metric is named twice"),
         (with_section(0, silent=["greedy"]), "'greedy' is not run"),
         (

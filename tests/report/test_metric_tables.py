@@ -9,7 +9,17 @@ import pytest
 
 from teamworld.cli import run as command
 from teamworld.experiment.api import run
-from teamworld.metrics.definition import PooledValue, Value, count, letter_codes, metrics, only, pool, share
+from teamworld.metrics.definition import (
+    PooledValue,
+    Value,
+    count,
+    letter_codes,
+    logged_metrics,
+    metrics,
+    only,
+    pool,
+    share,
+)
 from teamworld.record import LogWriter
 from teamworld.report.evidence import Section
 from teamworld.report.measurement import metric_names
@@ -34,8 +44,8 @@ def test_a_log_is_measured_in_one_json_object(golden: Path, capsys: pytest.Captu
     measured = json.loads(capsys.readouterr().out)["metrics"]
     assert measured["anytime_completion"] == {"value": 0.6, "num": 6.0, "den": 10.0}
     assert measured["waiting_share"] == {"value": 0.25, "num": 3.0, "den": 12.0}
-    assert measured["loss"] == {"value": None, "num": 0.0, "den": 0.0}
-    assert list(measured) == [name for name, metric in metrics().items() if metric.basis == "log"]
+    assert measured["duplicate_search"] == {"value": None, "num": 0.0, "den": 0.0}
+    assert list(measured) == logged_metrics()
 
 
 def test_a_log_is_measured_as_a_table(golden: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -93,8 +103,8 @@ def test_a_definition_is_whole(metric: object) -> None:
     from teamworld.metrics.definition import Metric
 
     assert isinstance(metric, Metric)
-    assert metric.tier in (1, 2, 3)
-    assert metric.basis in ("log", "runs")
+    assert metric.tier in ("front", "second")
+    assert metric.needs in ("log", "calls", "beliefs", "runs")
     assert metric.pooling in ("micro", "macro")
     assert metric.better in (None, "high", "low")
     assert metric.low is None or metric.high is None or metric.low < metric.high
@@ -108,7 +118,7 @@ def test_rates_pool_by_sums_and_quantities_by_means() -> None:
     assert pool(quantity, []) == PooledValue(None, 0, 0.0, 0, 0)
     assert pool(metrics()["steps"], [count(3), count(5)]).value == 4.0
     assert pool(rate, [only(None)]) == PooledValue(None, 0, 0, 0, 1)
-    assert pool(metrics()["conflict_recall"], [Value(None, 5.0, 0.0), Value(2.0, 4.0, 2.0)]).value == 4.5
+    assert pool(metrics()["redundancy"], [Value(None, 5.0, 0.0), Value(2.0, 4.0, 2.0)]).value == 4.5
 
 
 def test_numbers_are_short() -> None:

@@ -134,7 +134,7 @@ def test_a_comparison_is_made_for_one_metric() -> None:
     assert names[:2] == ("world_score", "damage_prevented")
     assert measurement.primary_metrics(fire) == ("world_score",)
     assert measurement.primary_metrics(fire, "area_burnt,steps") == ("area_burnt", "steps")
-    assert {"steps", "messages"} < set(names)
+    assert {"steps", "message_tokens"} < set(names)
     assert not {"success", "completion", "anytime_completion"} & set(names)
     assert {"success", "completion", "anytime_completion"} < set(measurement.metric_names(None, rows=[*fire, *goals]))
     assert measurement.primary_metrics(goals) == measurement.primary_metrics([*fire, *goals]) == ("steps",)

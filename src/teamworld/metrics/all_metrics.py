@@ -14,7 +14,6 @@ from teamworld.metrics import (  # noqa: F401 - each registers its metrics
     message_content,
     messages,
     outcome,
-    predictions,
 )
 from teamworld.metrics.definition import NULL, MetricFunction, Value, metric_functions, metrics
 from teamworld.metrics.event_table import EventTable
@@ -59,4 +58,4 @@ def measure_headline(table: EventTable) -> tuple[HeadlineValue, ...]:
 
 
 def _value(name: str, function: MetricFunction, table: EventTable) -> Value:
-    return NULL if metrics()[name].tier == 2 and not table.has_beliefs else function(table)
+    return NULL if metrics()[name].needs == "beliefs" and not table.has_beliefs else function(table)

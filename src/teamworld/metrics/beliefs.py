@@ -7,31 +7,18 @@ goals. Facts of a kind that the truth never tells are left out: they are neither
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from math import fsum
-from typing import Final, NamedTuple
+from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
 
-from teamworld.metrics.definition import NULL, Value, metric, metric_family, only, share
+from teamworld.metrics.definition import NULL, Value, mean, metric, share
 from teamworld.metrics.event_table import NOBODY, EventTable, primitive
 from teamworld.metrics.knowledge import knowledge_of
 from teamworld.metrics.message_content import FailedAct, failed_acts
-from teamworld.record import ActionStep, Believe, MessageSent, StageEntered
-
-#: Metrics of beliefs about the world.
-RATIOS: Final = (
-    *("belief_f1", "belief_precision", "belief_recall", "belief_staleness", "stale_beliefs", "belief_brier"),
-    *("misled_failures", "belief_calibration", "belief_convergence"),
-)
-BINS: Final = 10
-"""Of the expected calibration error."""
-#: Places in an agent's sums of beliefs: how many it holds with any probability, and asserts; of those it asserts, how
-#: many are in R, are in R and true, are true no more, and the sum of the steps from which on these are not; the sum of
-#: (probability - truth)²; from ``_GAPS`` on, the sums of probability - truth by bins of probability.
-_JUDGED, _ASSERTED, _RELEVANT, _RIGHT, _STALE, _SINCE, _SQUARE, _GAPS = range(8)
+from teamworld.record import ActionStep, Believe, StageEntered
 
 
 class MisledAct(NamedTuple):
@@ -51,7 +38,7 @@ class BeliefTracker:
 
     def __init__(self, table: EventTable) -> None:
         self._table, self._knowledge = table, knowledge_of(table)
-        knowledge, team = self._knowledge, len(table.team)
+        knowledge = self._knowledge
         things = {goal.thing for goal in table.start.goals} | set(table.team)
         is_about_task = np.array([name in things for name in knowledge.subjects], np.bool_)
         self._is_judged: list[bool] = knowledge.judged.tolist()
@@ -59,41 +46,37 @@ class BeliefTracker:
         self._failures = failed_acts(table, attempts=False)
         self._chances: list[dict[int, float]] = [{} for _ in table.team]
         """Of each agent, the probability of each fact that it believes."""
-        self._sums = [[0.0] * (_GAPS + BINS) for _ in table.team]
+        self._asserted = [0] * len(table.team)
+        """How many facts of R each agent asserts."""
+        self._right = [0] * len(table.team)
+        """How many of these are true."""
         self._true: set[int] = set()
         self._ended: dict[int, int] = {}
         """For facts that are true no more, the step from which on they are not."""
         self._true_relevant = 0
         """How many facts of R are true."""
-        self._gaps = [0.0] * BINS
-        self._asserts = np.zeros((team, len(knowledge.facts)), np.bool_)
-        """Which facts of R each agent asserts."""
-        self._common = np.zeros((team, team), np.int64)
-        """Facts of R that both assert; on the diagonal, those that one does."""
-        self._likeness: float | None = None
-        self._has_changed = False
-        self._likenesses: list[float] = []
-        self.ratios: defaultdict[str, tuple[float, float]] = defaultdict(lambda: (0.0, 0.0))
-        """By metric, numerator and denominator."""
+        self._scores: list[float] = []
+        """F1 at each decision point that has one."""
         self.misled: list[MisledAct] = []
         """The actions that failed with a false belief, in the order of the log."""
 
     def run(self) -> None:
         """Take all events that matter, in the order of the log."""
-        ended = 0
-        for _, step, take in sorted(self._events(), key=lambda event: event[0]):
-            while ended < min(step, self._table.steps):
-                self._end_step()
-                ended += 1
+        for _, take in sorted(self._events(), key=itemgetter(0)):
             take()
-        for _ in range(ended, self._table.steps):
-            self._end_step()
-        self.ratios["misled_failures"] = len(self.misled), len(self._failures)
-        self.ratios["belief_calibration"] = fsum(map(abs, self._gaps)), self.ratios["belief_brier"][1]
-        self.ratios["belief_convergence"] = fsum(self._likenesses), len(self._likenesses)
 
-    def _events(self) -> Iterator[tuple[int, int, Callable[[], None]]]:
-        """Yield place, step and effect of what happens."""
+    @property
+    def f1(self) -> Value:
+        """The mean over decision points."""
+        return mean(self._scores)
+
+    @property
+    def misled_share(self) -> Value:
+        """The share of failed actions whose agent asserted something false about what they named."""
+        return share(len(self.misled), len(self._failures))
+
+    def _events(self) -> Iterator[tuple[int, Callable[[], None]]]:
+        """Yield place and effect of what happens."""
         sights, beliefs = self._knowledge.sights, self._table.all(Believe)
         believed = [self._knowledge.index[held.fact] for belief in beliefs for held in belief.held]
         is_wanted = np.array(self._is_relevant, np.bool_)
@@ -101,53 +84,21 @@ class BeliefTracker:
         rows = np.flatnonzero((sights.agent == NOBODY) & is_wanted[sights.fact])
         columns = (column[rows].tolist() for column in (sights.seq, sights.step, sights.fact, sights.on))
         for seq, step, fact, on in zip(*columns, strict=True):
-            yield seq, step, partial(self._flip, fact, step, on)
+            yield seq, partial(self._flip, fact, step, on)
         for belief in beliefs:
             if belief.about is None:
-                yield belief.seq, belief.step, partial(self._believe, belief)
+                yield belief.seq, partial(self._believe, belief)
         for event in self._table.all(StageEntered):
             if event.stage == "W":
-                yield event.seq, event.step, partial(self._decide, self._table.who[event.agent], event.step)
+                yield event.seq, partial(self._decide, self._table.who[event.agent])
         for failure, act in zip(self._failures, self._table.failed, strict=True):
-            yield act.seq, act.step, partial(self._fail, failure, act)
+            yield act.seq, partial(self._fail, failure, act)
 
     def _count(self, agent: int, fact: int, sign: int) -> None:
         """Add a belief as it stands to its agent's sums, or take it off."""
-        if not self._is_judged[fact]:
-            return
-        chance, is_true = self._chances[agent][fact], fact in self._true
-        gap = chance - is_true
-        parts = {_JUDGED: 1, _SQUARE: gap * gap, _GAPS + min(BINS - 1, int(chance * BINS)): gap}
-        if chance >= 0.5:
-            parts[_ASSERTED] = 1
-            if not is_true and fact in self._ended:
-                parts |= {_STALE: 1, _SINCE: self._ended[fact]}
-            if self._is_relevant[fact]:
-                parts |= {_RELEVANT: 1, _RIGHT: is_true}
-                self._assert(agent, fact, sign)
-        sums = self._sums[agent]
-        for place, part in parts.items():
-            sums[place] += sign * part
-
-    def _assert(self, agent: int, fact: int, sign: int) -> None:
-        """Let an agent assert a fact of R from now on, or no longer."""
-        self._asserts[agent, fact] = True
-        self._common[agent] += sign * self._asserts[:, fact]
-        self._common[:, agent] = self._common[agent]
-        self._asserts[agent, fact] = sign > 0
-        self._has_changed = True
-
-    def _end_step(self) -> None:
-        """Take the mean Jaccard likeness of two agents' assertions, over the pairs that assert anything."""
-        if self._has_changed:
-            first, second = np.triu_indices(len(self._common), 1)
-            common, own = self._common[first, second], self._common.diagonal()
-            either = own[first] + own[second] - common
-            ratios = (common[either > 0] / either[either > 0]).tolist()
-            self._likeness = fsum(ratios) / len(ratios) if ratios else None
-            self._has_changed = False
-        if self._likeness is not None:
-            self._likenesses.append(self._likeness)
+        if self._is_relevant[fact] and self._chances[agent][fact] >= 0.5:
+            self._asserted[agent] += sign
+            self._right[agent] += sign * (fact in self._true)
 
     def _flip(self, fact: int, step: int, on: bool) -> None:
         """Let a fact become true, or be true no more."""
@@ -179,24 +130,11 @@ class BeliefTracker:
                 chances[fact] = chance
                 self._count(agent, fact, 1)
 
-    def _decide(self, agent: int, step: int) -> None:
+    def _decide(self, agent: int) -> None:
         """Add what an agent believes at a decision point."""
-        judged, asserted, relevant, right, stale, since, square, *gaps = self._sums[agent]
-        true = self._true_relevant
-        if relevant:
-            self._add("belief_precision", right / relevant)
-        if true:
-            self._add("belief_recall", right / true)
-        if relevant and true:
-            self._add("belief_f1", 2 * right / (relevant + true))
-        self._add("belief_staleness", stale * step - since, stale)
-        self._add("stale_beliefs", stale, asserted)
-        self._add("belief_brier", max(0.0, square), judged)
-        self._gaps = [whole + gap for whole, gap in zip(self._gaps, gaps, strict=True)]
-
-    def _add(self, name: str, num: float, den: float = 1.0) -> None:
-        whole = self.ratios[name]
-        self.ratios[name] = whole[0] + num, whole[1] + den
+        asserted, true = self._asserted[agent], self._true_relevant
+        if asserted and true:
+            self._scores.append(2 * self._right[agent] / (asserted + true))
 
     def _fail(self, failure: FailedAct, act: ActionStep) -> None:
         things = {self._knowledge.subjects.get(name) for name in failure.about}
@@ -222,11 +160,18 @@ def tracked_beliefs(table: EventTable) -> BeliefTracker | None:
     return tracker
 
 
-@metric_family(*RATIOS)
-def belief_ratios(table: EventTable) -> Sequence[Value]:
-    """Return what came of beliefs about the world, by ``RATIOS``."""
+@metric
+def belief_f1(table: EventTable) -> Value:
+    """Return how well beliefs agree with the truth, in what matters for the task."""
     tracker = tracked_beliefs(table)
-    return [NULL if tracker is None else share(*tracker.ratios[name]) for name in RATIOS]
+    return NULL if tracker is None else tracker.f1
+
+
+@metric
+def misled_failures(table: EventTable) -> Value:
+    """Return the share of failed actions whose agent believed something false about what they named."""
+    tracker = tracked_beliefs(table)
+    return NULL if tracker is None else tracker.misled_share
 
 
 @metric
@@ -244,28 +189,3 @@ def first_order_accuracy(table: EventTable) -> Value:
     agent, fact, seq, has = np.array(rows, np.int64).reshape(-1, 4).T.copy()
     right = knowledge.holds(agent, fact, seq) == (has > 0)
     return share(int(right.sum()), len(right))
-
-
-@metric_family("sent_to_lacking", "sent_to_holding", "receiver_sensitivity")
-def sent_facts(table: EventTable) -> tuple[Value, Value, Value]:
-    """Return the shares of facts sent, of those recipients were believed to lack and to hold, and their difference."""
-    thoughts: defaultdict[tuple[str, str], dict[str, bool]] = defaultdict(dict)
-    sent, could = [0, 0], [0, 0]
-    events: list[Believe | MessageSent] = table.all(Believe, MessageSent)
-    for event in events:
-        if isinstance(event, MessageSent):
-            for recipient in set(event.recipients) - {event.agent}:
-                thought = thoughts[event.agent, recipient]
-                could[True] += sum(thought.values())
-                could[False] += len(thought) - sum(thought.values())
-                for fact in thought.keys() & event.facts:
-                    sent[thought[fact]] += 1
-        elif event.about is not None:
-            thought = thoughts[event.agent, event.about]
-            for fact in event.dropped:
-                thought.pop(fact, None)
-            thought |= {held.fact: held.probability >= 0.5 for held in event.held}
-    lacking, holding = share(sent[False], could[False]), share(sent[True], could[True])
-    if lacking.value is None or holding.value is None:
-        return lacking, holding, NULL
-    return lacking, holding, only(lacking.value - holding.value, sum(could))

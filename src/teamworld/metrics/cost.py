@@ -8,7 +8,7 @@ keep what is known.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from math import fsum
 from typing import NamedTuple, TypeVar
 
@@ -84,13 +84,12 @@ def calls(table: EventTable) -> Value:
     return count(len(table.all(LlmCall)))
 
 
-@metric_family("tokens", "prompt_tokens", "cached_tokens", "output_tokens", "reasoning_tokens")
-def token_sums(table: EventTable) -> Sequence[Value]:
+@metric_family("tokens", "output_tokens")
+def token_sums(table: EventTable) -> tuple[Value, Value]:
     """Return sums over all calls; null where there was none, or some were not counted."""
     made: list[LlmCall] = table.all(LlmCall)
     prompt, output = [call.prompt_tokens for call in made], [call.output_tokens for call in made]
-    cached, reasoning = [call.cached_tokens for call in made], [call.reasoning_tokens for call in made]
-    return [count_known(counts) for counts in ([*prompt, *output], prompt, cached, output, reasoning)]
+    return count_known([*prompt, *output]), count_known(output)
 
 
 @metric
@@ -112,8 +111,8 @@ def cost_usd(table: EventTable) -> Value:
     return count(spent.usd) if spent.priced == spent.calls and spent.calls + spent.free else NULL
 
 
-@metric_family("latency_p50", "latency_p95")
-def latencies(table: EventTable) -> tuple[Value, Value]:
-    """Return the median and the 95th percentile of the seconds of a decision."""
+@metric
+def latency_p95(table: EventTable) -> Value:
+    """Return the 95th percentile of the seconds of a decision."""
     waited = latency(table.calls or ())
-    return only(waited.p50, waited.decisions or None), only(waited.p95, waited.decisions or None)
+    return only(waited.p95, waited.decisions or None)

@@ -1,8 +1,8 @@
 """What a metric is: a function of an episode's table of events, with a definition of the same name.
 
 The definitions stand in ``definitions.csv``, one line each: tables, the command and the page are made from them. A
-metric of basis ``log`` is the function that ``metric`` registers under its name; one of basis ``runs`` takes the values
-of several episodes (``runs``). What cannot be measured is null, never 0 or 1; a share keeps what it is a share of.
+metric of an episode is the function that ``metric`` registers under its name; one that needs ``runs`` takes the values
+of several episodes. What cannot be measured is null, never 0 or 1; a share keeps what it is a share of.
 
 Fractions are added with ``math.fsum``: exactly, so that the order, the processor and the version of Python do not
 matter. Dot products, ``numpy.sum`` of fractions and powers do not have that.
@@ -25,9 +25,10 @@ from teamworld.metrics.event_table import EventTable, primitive
 #: How values of several episodes become one: ``micro`` sums numerators and denominators, for rates of events; ``macro``
 #: is the mean of the episodes' values.
 Pooling: TypeAlias = Literal["micro", "macro"]
-#: What a metric is made from: the log of one episode (for seconds and dollars, its calls on record too), or those of
-#: several runs.
-Basis: TypeAlias = Literal["log", "runs"]
+#: What a metric is made from: an episode's log, its calls on record too, a log of the level ``beliefs``, several runs.
+Needs: TypeAlias = Literal["log", "calls", "beliefs", "runs"]
+#: ``front``: what the usual table of a comparison shows; ``second``: what is shown where it is asked for.
+Tier: TypeAlias = Literal["front", "second"]
 
 
 #: Numbers that can be summed without end; what is read from a file holds no others.
@@ -91,9 +92,8 @@ class Metric(NamedTuple):
     symbol: str | None
     """As papers write it; None where it is known by its title alone."""
     title: str
-    tier: int
-    """1: takes the log alone; 2: the log level ``beliefs``; 3: several runs."""
-    basis: Basis
+    tier: Tier
+    needs: Needs
     unit: str | None
     """None for shares and other numbers without one."""
     low: float | None
@@ -108,6 +108,11 @@ class Metric(NamedTuple):
     source: str
     codes: str | None = None
     """Letter codes of older versions, read in old files and accepted where a user names metrics."""
+
+    @property
+    def is_of_episode(self) -> bool:
+        """Whether one episode gives it, and not only several runs."""
+        return self.needs != "runs"
 
     @property
     def is_binary(self) -> bool:
@@ -135,8 +140,8 @@ def metrics() -> Mapping[str, Metric]:
 
 
 def logged_metrics() -> list[str]:
-    """Return the names of the metrics that an episode's log gives, in the order in which they are listed."""
-    return [name for name, metric in metrics().items() if metric.basis == "log"]
+    """Return the names of the metrics that an episode gives, in the order in which they are listed."""
+    return [name for name, metric in metrics().items() if metric.is_of_episode]
 
 
 @cache
@@ -177,7 +182,7 @@ def _value_at(values: FamilyFunction, place: int, table: EventTable) -> Value:
 
 def metric_functions() -> Mapping[str, MetricFunction]:
     """Return the registered metrics by name, in the order in which metrics are listed; see ``measure``."""
-    return {name: _FUNCTIONS[name] for name, definition in metrics().items() if definition.basis == "log"}
+    return {name: _FUNCTIONS[name] for name in logged_metrics()}
 
 
 class PooledValue(NamedTuple):
@@ -209,7 +214,6 @@ def pool(definition: Metric, values: Sequence[Value]) -> PooledValue:
 def pool_all(episodes: Sequence[Mapping[str, Value]]) -> dict[str, PooledValue]:
     """Pool all metrics of episodes, in the order in which metrics are listed."""
     return {
-        name: pool(definition, [values[name] for values in episodes if name in values])
-        for name, definition in metrics().items()
-        if definition.basis == "log"
+        name: pool(metrics()[name], [values[name] for values in episodes if name in values])
+        for name in logged_metrics()
     }

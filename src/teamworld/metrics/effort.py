@@ -9,13 +9,12 @@ from typing import Final
 
 import numpy as np
 
-from teamworld.metrics.definition import NULL, Value, count, metric, metric_family, share
+from teamworld.metrics.definition import Value, count, metric, metric_family, share
 from teamworld.metrics.event_table import NOBODY, Commitment, EventTable, Flags, Ints, StepClass, primitive
 from teamworld.record import GoalChange, PlanStart
 
 _SPENT: Final[Mapping[str, StepClass]] = {
-    **{"work_share": "work", "invalid_share": "invalid", "blocked_share": "blocked", "talk_share": "talk"},
-    **{"waiting_share": "sync", "move_share": "move", "idle_share": "idle"},
+    **{"work_share": "work", "waiting_share": "sync", "idle_share": "idle"},
 }
 
 
@@ -25,15 +24,9 @@ def steps(table: EventTable) -> Value:
     return count(int(table.clock[-1]))
 
 
-@metric
-def steps_solved(table: EventTable) -> Value:
-    """Return the steps of an episode in which all goals were done."""
-    return count(int(table.clock[-1])) if table.is_solved else NULL
-
-
 @metric_family(*_SPENT)
 def spent_shares(table: EventTable) -> Sequence[Value]:
-    """Return the shares of agent-steps that were spent on each class."""
+    """Return the shares of agent-steps that were work, waiting in place, and idle."""
     return [_share_of(table, table.acts.in_class(spent)) for spent in _SPENT.values()]
 
 
@@ -59,8 +52,9 @@ def duplicate_work(table: EventTable) -> Value:
 def duplicate_rows(table: EventTable) -> Ints:
     """Return the rows of ``acts`` that served a goal which was done, or enough others had committed to before.
 
-    Enough are as many as can be of use there. Who had a part in doing the goal goes on with what its plan holds next,
-    and who advances it under the plan in hand is not the one too many: neither is counted.
+    Enough are as many as can be of use there: k_g, or its places if these are more; of a goal with
+    a place for each unit, the units that were left when the plan was made. Who had a part in doing the goal goes on
+    with what its plan holds next, and who advances it under the plan in hand is not the one too many: neither counts.
     """
     acts = table.acts
     serving = (acts.goal != NOBODY) & (acts.plan != NOBODY)
@@ -69,7 +63,7 @@ def duplicate_rows(table: EventTable) -> Ints:
         done[table.index[goal]] = step
     late = serving & (acts.step > done[acts.goal])
     spare = np.zeros(len(acts.step), np.bool_)
-    needed = {plan.plan: plan.quorum for plan in table.all(PlanStart)}
+    needed = {plan.plan: (plan.quorum, plan.units) for plan in table.all(PlanStart)}
     by_goal: dict[int, list[Commitment]] = {}
     for commitment in table.commitments:
         by_goal.setdefault(commitment.goal, []).append(commitment)
@@ -84,11 +78,13 @@ def duplicate_rows(table: EventTable) -> Ints:
         for commitment, (low, high) in zip(held, spans, strict=True):
             theirs = acts.agent[rows[low:high]] != commitment.agent
             others[low:high] += theirs & (commitment.seq < own[low:high])
-        need = np.array([needed.get(plan, 0) for plan in acts.plan[rows].tolist()], np.int64)
-        spare[rows] = (need > 0) & (others >= np.maximum(need, table.takes[index]))
+        quorum, units = np.array([needed.get(plan, (0, 0)) for plan in acts.plan[rows].tolist()]).reshape(-1, 2).T
+        places = np.minimum(units, table.takes[index]) if table.has_place_for_each_unit[index] else table.takes[index]
+        of_use = np.maximum(places, np.maximum(quorum, table.quorum[index]))
+        spare[rows] = (quorum > 0) & (others >= of_use)
     advanced = _advanced_last(table)
-    of_use = np.array([advanced.get(plan, NOBODY) for plan in acts.plan.tolist()], np.int64).reshape(-1)
-    return np.flatnonzero((late & (of_use == NOBODY)) | (spare & ~late & (acts.step > of_use)))
+    until = np.array([advanced.get(plan, NOBODY) for plan in acts.plan.tolist()], np.int64).reshape(-1)
+    return np.flatnonzero((late & (until == NOBODY)) | (spare & ~late & (acts.step > until)))
 
 
 def _advanced_last(table: EventTable) -> dict[int, int]:
@@ -107,7 +103,7 @@ def _advanced_last(table: EventTable) -> dict[int, int]:
 def duplicate_search(table: EventTable) -> Value:
     """Return the share of searching agent-steps that went to what a teammate was searching, or the team had searched.
 
-    Null in worlds without actions that search.
+    Null in worlds that do not say which of their actions look into a room or a container.
     """
     searching = table.acts.search != NOBODY
     again = duplicate_searches(table)

@@ -221,6 +221,12 @@ class EventTable:
         return np.array([known.get(goal, 0) for goal in self.goals], np.int64)
 
     @cached_property
+    def has_place_for_each_unit(self) -> Flags:
+        """Of the goals at the start, whether the places count what is to be fetched: one unit, one agent of use."""
+        known = {goal.id: goal.units == goal.places for goal in self.start.goals}
+        return np.array([known.get(goal, False) for goal in self.goals], np.bool_)
+
+    @cached_property
     def things(self) -> dict[str | None, str | None]:
         """For each goal that was announced at the start, the thing that it is about."""
         return {goal.id: goal.thing for goal in self.start.goals}

@@ -31,7 +31,6 @@ from teamworld.record import (
     Observe,
     PlanEnd,
     PlanStart,
-    Predict,
     QuestionAsked,
     Release,
     StageEntered,
@@ -50,7 +49,7 @@ _PACKED = struct.Struct("10i").pack
 #: Records of which all are kept; there are few of them, beside what agents do.
 _KEPT: Final = (
     *(AgentLeft, AttemptMade, Believe, Commit, GoalChange, LlmCall, MessageSent),
-    *(PlanEnd, PlanStart, Predict, QuestionAsked, Release),
+    *(PlanEnd, PlanStart, QuestionAsked, Release),
 )
 #: Those that are kept at the log level ``beliefs`` too.
 _KEPT_WITH_BELIEFS: Final = (Deliver, Observe, StageEntered, Truth)

@@ -34,17 +34,6 @@ def uptake(table: EventTable) -> Value:
 
 
 @metric
-def falsehood(table: EventTable) -> Value:
-    """Return the share of sent facts that were false when sent, of kinds that the truth tells."""
-    knowledge = knowledge_of(table)
-    messages: list[MessageSent] = table.all(MessageSent)
-    sent = [(knowledge.index[fact], message.seq) for message in messages for fact in dict.fromkeys(message.facts)]
-    fact, seq = np.array(sent, np.int64).reshape(-1, 2).T.copy()
-    can_be_true = knowledge.judged[fact]
-    return share(int((~knowledge.true(fact, seq))[can_be_true].sum()), int(can_be_true.sum()))
-
-
-@metric
 def withheld_information(table: EventTable) -> Value:
     """Return the share of failures that a fact which a teammate held and never told might have prevented."""
     return share(len(withheld(table)), len(failed_acts(table, attempts=True)))

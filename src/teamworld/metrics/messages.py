@@ -1,4 +1,4 @@
-"""Messages: how much is said, what repeats, and whether requests are answered. What they tell: ``message_content``.
+"""Messages: how much is said, and for failure labels what repeats and what is answered.
 
 Texts are counted in tokens: a token is a word (letters, digits and underscores in a row, of any script) or one other
 sign that is no space. That is no provider's count: it counts the texts of all methods and reasoners alike.
@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from math import fsum
 from typing import Final, TypeAlias
 
-from teamworld.metrics.definition import Value, count, count_known, metric, share
+from teamworld.metrics.definition import Value, count, count_known, metric
 from teamworld.metrics.event_table import EventTable, primitive
 from teamworld.record import Commit, LlmCall, MessageSent, PlanStart, QuestionAsked
 
@@ -61,21 +61,6 @@ def message_generation_tokens(table: EventTable) -> Value:
         elif event.agent in asked:
             writing.add(asked[event.agent])
     return count_known(call.output_tokens for call in table.all(LlmCall) if call.purpose in writing)
-
-
-@metric
-def repetition(table: EventTable) -> Value:
-    """Return the share of messages that repeat an earlier one of the same sender to a common recipient."""
-    sent = table.all(MessageSent)
-    repeated = repetitions([(message.agent, message.text, message.recipients) for message in sent])
-    return share(sum(repeated), len(sent))
-
-
-@metric
-def request_fulfilment(table: EventTable) -> Value:
-    """Return the share of requests that are answered."""
-    requests = [message for message in table.all(MessageSent) if message.act == "request"]
-    return share(sum(is_answered(table, request) for request in requests), len(requests))
 
 
 def is_answered(table: EventTable, request: MessageSent) -> bool:

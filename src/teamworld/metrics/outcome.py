@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from math import fsum
 
-import numpy as np
-
-from teamworld.metrics.definition import NULL, Value, count, metric, only, share
+from teamworld.metrics.definition import NULL, Value, count, metric, share
 from teamworld.metrics.event_table import EventTable
-from teamworld.record import GoalChange
 
 
 @metric
@@ -37,27 +34,6 @@ def anytime_completion(table: EventTable) -> Value:
 
 
 @metric
-def joint_completion(table: EventTable) -> Value:
-    """Return completion over the goals that take several agents."""
-    done = np.array([goal in table.done for goal in table.goals], np.bool_)
-    joint = table.quorum >= 2
-    return share(fsum(table.weights[done & joint]), fsum(table.weights[joint]))
-
-
-@metric
-def loss(table: EventTable) -> Value:
-    """Return the weight of goals that were lost, of those that could be.
-
-    Null where a goal was lost that the log does not call one that can be: then it does not tell which others can.
-    """
-    lost = {change.goal for change in table.all(GoalChange) if change.event == "lost"}
-    losable = [goal for goal in table.start.goals if goal.losable or goal.deadline is not None]
-    if lost & {goal.id for goal in table.start.goals} - {goal.id for goal in losable}:
-        return NULL
-    return share(fsum(goal.weight for goal in losable if goal.id in lost), fsum(goal.weight for goal in losable))
-
-
-@metric
 def world_score(table: EventTable) -> Value:
     """Return the sum of rewards."""
     return NULL if table.reward is None else count(table.reward)
@@ -80,15 +56,3 @@ def area_burnt(table: EventTable) -> Value:
     """Return the cells that caught fire; null of worlds whose score does not count them."""
     cells = table.score.get("area_burnt")
     return NULL if cells is None else count(cells)
-
-
-@metric
-def premature_end(table: EventTable) -> Value:
-    """Return whether the team quit, or was lost whole, with goals open."""
-    return NULL if table.is_all_done is None else share(table.has_left and not table.is_all_done, 1)
-
-
-@metric
-def missed_end(table: EventTable) -> Value:
-    """Return the share of steps after the last goal was done."""
-    return share(table.steps - 1 - max(table.done.values()), table.steps) if table.done else only(None)

@@ -89,7 +89,7 @@ def summarise(log: Iterable[Event]) -> Summary:
         anytime=anytime_completion(table).value,
         reward=round(table.reward or 0.0, 10),
         done=dict.fromkeys((goal.id for goal in table.start.goals), None) | done_after,
-        plans=_rate(plan_shares(table)[1]),
+        plans=_rate(plan_shares(table)[0]),
         attempts=_rate(joint_success(table)),
         messages=len(table.all(MessageSent)),
         questions=len(questions),

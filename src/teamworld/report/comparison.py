@@ -16,12 +16,6 @@ from teamworld.report.noise_floor import TwinDifference
 from teamworld.report.statistics import Ratio, holm, noise_floor, paired, ratio_interval
 from teamworld.report.talk_effects import TalkEffect
 
-#: What a results table shows, beside the headline of the level.
-HEADLINE = (
-    *("completion", "joint_completion", "anytime_completion", "success", "steps", "steps_solved", "joint_success"),
-    *("attempt_coverage", "work_share", "waiting_share", "messages", "message_tokens", "redundancy"),
-    *("staffing_coherence", "contribution_gini", "calls", "tokens", "cost_usd", "latency_p95"),
-)
 #: What a frontier sets against completion and steps: the first of these that was measured.
 COSTS = ("cost_usd", "tokens", "messages")
 #: The metrics that a comparison is made for: their differences are corrected for one another, all others among

@@ -7,21 +7,15 @@ seed and episode. What has no partner is null.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from math import comb, fsum
+from math import fsum
 from typing import Final, NamedTuple, TypeAlias
 
 from teamworld.experiment.comparison_runs import GREEDY, RANDOM
 from teamworld.metrics.definition import NULL, Value, mean, only, share
 from teamworld.metrics.summary import PlanTally
-from teamworld.report.comparison import MetricRow, Sample, compare
+from teamworld.report.comparison import Sample
 from teamworld.report.statistics import slope
 
-#: Repeats that have to succeed together for ``reliability``.
-REPEATS: Final = 3
-#: Weight of the actions that were taken, beside those of the reference, in a trajectory's efficiency.
-BETA: Final = 0.95
-#: Of these only the whole of a method has a value, and no interval.
-WHOLE: Final = ("reliability", "frontier_cost", "frontier_steps")
 #: What is learned: metric -> name of its slope.
 _LEARNED: Final = {
     "completion": "learning_completion",
@@ -62,10 +56,8 @@ def of_episodes(samples: Sequence[Sample], partners: Partners) -> Iterator[Sampl
         alone = teams.get(1) if sample.extract.team > 1 else None
         values = {
             "normalised_score": _normalised_score(sample, random, greedy),
-            "plan_length_optimality": _optimality(sample, greedy),
-            **_against_one(sample, alone),
+            "speedup": _speedup(sample, alone),
             **_differences(sample, silent, "talk_value"),
-            "talk_return": _talk_return(sample, silent),
             "scaling_tax": _scaling_tax(sample, teams.get(best.get(_family(sample), 0))),
             **_differences(sample, frozen, "learning_over_frozen"),
         }
@@ -101,31 +93,6 @@ def of_units(samples: Sequence[Sample]) -> Iterator[Sample]:
         yield ordered[0]._replace(values={**values, "reuse_lift": _lift(ordered)})
 
 
-def of_methods(samples: Sequence[Sample], costs: Sequence[str]) -> Iterator[MetricRow]:
-    """Yield what only a method as a whole has, without an interval: its reliability and its place on the frontiers.
-
-    Args:
-        samples: All episodes, nothing else.
-        costs: Metrics; the frontier sets completion against the first of which any method has more than none.
-    """
-    methods = list(dict.fromkeys(sample.method for sample in samples))
-    for method in methods:
-        yield _reliability(method, [sample for sample in samples if sample.method == method])
-    rows = compare(samples, ("completion", "steps", *costs), ()).rows
-    values = {(row.method, row.metric): row.value for row in rows}
-    cost = next((name for name in costs if any(values[method, name] for method in methods)), costs[-1])
-    for name, metric in (("frontier_cost", cost), ("frontier_steps", "steps")):
-        points = {
-            method: (price, gain)
-            for method in methods
-            if (price := values[method, metric]) is not None and (gain := values[method, "completion"]) is not None
-        }
-        best = undominated(list(points.values()))
-        for method in methods:
-            value = float(points[method] in best) if method in points else None
-            yield MetricRow(method, name, value, None, None, int(value is not None), int(value is None))
-
-
 def _of(sample: Sample | None, metric: str) -> float | None:
     return sample.values[metric].value if sample is not None and metric in sample.values else None
 
@@ -141,37 +108,11 @@ def _normalised_score(sample: Sample, random: Sample | None, greedy: Sample | No
     return share(score - low, high - low)
 
 
-def _optimality(sample: Sample, greedy: Sample | None) -> Value:
-    """Return success, weighted by the reference planner's steps over those taken (Anderson et al. 2018).
-
-    The reference is the scripted team, where it gets all done.
-    """
-    steps, reference = _of(sample, "steps"), _of(greedy, "steps") if _of(greedy, "success") else None
-    if steps is None or reference is None:
-        return NULL
-    return share(bool(_of(sample, "success")) * reference, max(steps, reference))
-
-
-def _against_one(sample: Sample, alone: Sample | None) -> dict[str, Value]:
-    """Return how a team compares with one agent on the same instance."""
+def _speedup(sample: Sample, alone: Sample | None) -> Value:
+    """Return how many times the steps of one agent a team saves, where both got all done."""
     team_steps, steps = _of(sample, "steps"), _of(alone, "steps")
-    team_completion, completion = _of(sample, "completion"), _of(alone, "completion")
-    if team_steps is None or steps is None or team_completion is None or completion is None:
-        return {}
-    both_solved = bool(_of(sample, "success") and _of(alone, "success") and steps and team_steps)
-    speedups = [steps / team_steps] if both_solved else []
-    return {
-        "step_improvement": _improvement(steps - team_steps, steps, team_steps),
-        "completion_improvement": _improvement(team_completion - completion, completion, team_completion),
-        "speedup": mean(speedups),
-        "parallel_efficiency": share(fsum(speedups) / sample.extract.team, len(speedups)),
-    }
-
-
-def _improvement(gain: float, first: float, second: float) -> Value:
-    """Return a gain as a share of the larger of two values; nothing of two 0."""
-    most = max(first, second)
-    return mean([gain / most] if most else [])
+    both_solved = _of(sample, "success") and _of(alone, "success") and steps and team_steps
+    return mean([steps / team_steps] if both_solved and steps and team_steps else [])
 
 
 def _differences(sample: Sample, other: Sample | None, stem: str) -> dict[str, Value]:
@@ -184,12 +125,6 @@ def _differences(sample: Sample, other: Sample | None, stem: str) -> dict[str, V
 def _difference(sample: Sample, other: Sample | None, metric: str) -> Value:
     value, before = _of(sample, metric), _of(other, metric)
     return mean([] if value is None or before is None else [value - before])
-
-
-def _talk_return(sample: Sample, silent: Sample | None) -> Value:
-    """Return completion gained for each 1,000 tokens of messages."""
-    tokens, gain = _of(sample, "message_tokens"), _difference(sample, silent, "completion").value
-    return NULL if tokens is None or gain is None else share(1000.0 * gain, tokens)
 
 
 def _best_smaller(samples: Sequence[Sample], sizes: Mapping[Key, Collection[Sample]]) -> dict[Key, int]:
@@ -243,54 +178,6 @@ def _lift(ordered: Sequence[Sample]) -> Value:
 def _summed(tallies: Sequence[PlanTally | None]) -> PlanTally:
     known = [tally for tally in tallies if tally is not None]
     return PlanTally(sum(tally.won for tally in known), sum(tally.plans for tally in known))
-
-
-def _reliability(method: str, samples: Sequence[Sample]) -> MetricRow:
-    """Return a method's reliability.
-
-    Repeats are seeds that met the same instance in the same episode, of equal number everywhere.
-    """
-    repeats: dict[tuple[str, int, int], list[bool]] = {}
-    for sample in samples:
-        repeats.setdefault((sample.setting, sample.extract.world_seed, sample.episode), []).append(
-            bool(_of(sample, "success"))
-        )
-    least = min(map(len, repeats.values()), default=0)
-    value = reliability([sum(won) for won in repeats.values()], least, REPEATS).value
-    same = all(len(won) == least for won in repeats.values())
-    number = len(repeats) if same and value is not None else 0
-    return MetricRow(method, "reliability", value if number else None, None, None, number, len(repeats) - number)
-
-
-def reliability(successes: Sequence[int], repeats: int, k: int) -> Value:
-    """Return how likely k repeats of an instance all succeed (pass^k), averaged over instances.
-
-    Args:
-        successes: Of each instance, among its repeats.
-        repeats: Of every instance.
-        k: At most ``repeats``.
-    """
-    if not 1 <= k <= repeats:
-        return NULL
-    return share(sum(comb(won, k) for won in successes) / comb(repeats, k), len(successes))
-
-
-def trajectory(actions: Sequence[str], references: Sequence[Sequence[str]]) -> Value:
-    """Return how much of a reference was done in order, against its length and that of what was done.
-
-    ``(1 + β²) d / (|R| + β² |A|)`` with β = 0.95, where d is how many actions of the reference, from its first on,
-    stand in the actions in this order; the best over references (Collab-Overcooked).
-    """
-    return max((_match(actions, reference) for reference in references if reference), default=NULL)
-
-
-def _match(actions: Sequence[str], reference: Sequence[str]) -> Value:
-    done = 0
-    for action in actions:
-        if done < len(reference) and action == reference[done]:
-            done += 1
-    square = BETA * BETA
-    return share((1.0 + square) * done, len(reference) + square * len(actions))
 
 
 def undominated(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -28,7 +28,6 @@ from teamworld.reasoning.registry import describe
 from teamworld.report import comparison_tables, export, measurement
 from teamworld.report.comparison import LEVEL, Comparison, PairedDifference, Sample, compare
 from teamworld.report.comparison_sentences import enough
-from teamworld.report.cross_run import WHOLE
 from teamworld.report.metric_tables import number
 from teamworld.report.statistics import holm
 
@@ -138,7 +137,7 @@ def parsed(data: Mapping[str, Any], *, imports: bool = True) -> Evidence:
 
 def _wrong(section: Section, places: Sequence[GridRun], runs: Collection[Path]) -> Iterator[str]:
     """Yield what a section names that is not there."""
-    known = [name for name in metrics() if name not in WHOLE]
+    known = list(metrics())
     for name in section.metrics:
         if name not in known:
             yield f"there is no metric '{name}' to show{suggest(name, known)}; see: teamworld metrics"

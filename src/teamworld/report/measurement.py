@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from itertools import combinations
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from teamworld.errors import UserError, suggest
 from teamworld.experiment import episode_metrics, process_pool
 from teamworld.experiment.comparison_runs import (
-    ALOUD,
-    GREEDY,
     REFERENCES,
     ComparisonRun,
     control_names,
@@ -28,29 +25,23 @@ from teamworld.memory.episode_learning import delta
 from teamworld.memory.guidebook import WorldModel
 from teamworld.memory.store import MemoryStore
 from teamworld.methods import registry
-from teamworld.metrics.definition import NULL, Value, mean, metrics, name_of
-from teamworld.record import ActionStep, Event, read_log
+from teamworld.metrics.definition import Value, mean, metrics, name_of
+from teamworld.record import read_log
 from teamworld.report import cross_run, regret
-from teamworld.report.comparison import COSTS, HEADLINE, MAIN, Comparison, Sample, compare
+from teamworld.report.comparison import COSTS, MAIN, Comparison, Sample, compare
 from teamworld.report.controls import control_uses
 from teamworld.report.tables import asks_for_goals, headline
 from teamworld.report.talk_effects import talk_effects
 
-#: Metrics across runs that the usual table shows too.
-ACROSS: Final = ("normalised_score", "talk_value_completion", "talk_value_steps", "talk_return")
 #: What is kept of each episode beside the metrics that are shown: metrics across runs and figures are made of them.
 _NEEDED: Final = (
     *("success", "completion", "anytime_completion", "world_score", "steps"),
     *("messages", "message_tokens", "joint_success", *COSTS),
 )
 #: What says nothing where no goals are asked for.
-_OF_GOALS: Final = (
-    *("success", "completion", "joint_completion", "anytime_completion", "steps_solved"),
-    *("talk_value_completion", "talk_return"),
-)
+_OF_GOALS: Final = (*("success", "completion", "anytime_completion", "talk_value_completion"),)
 #: A method whose memory never learns: what DR. WELL's is measured against.
 FROZEN: Final = "drwell:frozen"
-TRAJECTORY: Final = "trajectory_efficiency"
 HONESTY: Final = frozenset({"memory_rate_error", "memory_duration_error"})
 
 
@@ -88,7 +79,7 @@ def measure(parts: Sequence[ComparisonRun], names: Sequence[str], processes: int
     number = process_pool.many(sum(part.experiment.episodes for part, _ in tasks), episode_metrics.WORTH, processes)
     cells = process_pool.in_order(partial(_measure_cell, names), tasks, number)
     samples = [sample for cell in cells for sample in cell]
-    if not any(metrics()[name].basis == "runs" for name in names):
+    if all(metrics()[name].is_of_episode for name in names):
         return Measurement(samples, [])
     methods = list(dict.fromkeys(sample.method for sample in samples))
     frozen = {name: FROZEN for name in methods if name == FROZEN.partition(":")[0]}
@@ -99,21 +90,16 @@ def measure(parts: Sequence[ComparisonRun], names: Sequence[str], processes: int
 def _measure_cell(names: Sequence[str], task: tuple[ComparisonRun, RunCell]) -> list[Sample]:
     """Measure one cell of a run."""
     part, cell = task
-    folder, aloud = RunFolder(part.folder), RunFolder(part.folder.parent / ALOUD)
+    folder = RunFolder(part.folder)
     of_cell = episode_metrics.of_cell(folder, cell)
     samples = [_sample(part, measured, {*names, *_NEEDED}) for measured in of_cell]
     values = honesty(folder, part.experiment, cell) if samples and HONESTY & set(names) else {}
-
-    def efficiency(episode: int) -> dict[str, Value]:
-        if TRAJECTORY not in names:
-            return {}
-        return {TRAJECTORY: trajectory(folder.log(cell, episode), aloud.log(RunCell(GREEDY, cell.seed), episode))}
 
     def beyond(row: EpisodeRow) -> dict[str, Value]:
         return {regret.REGRET: regret.regret(part.experiment, cell, row)} if regret.REGRET in names else {}
 
     return [
-        sample._replace(values={**sample.values, **values, **efficiency(sample.episode), **beyond(measured.row)})
+        sample._replace(values={**sample.values, **values, **beyond(measured.row)})
         for sample, measured in zip(samples, of_cell, strict=True)
     ]
 
@@ -140,35 +126,6 @@ def _sample(part: ComparisonRun, measured: episode_metrics.EpisodeMetrics, kept:
         step_limit=asked.step_limit,
         memory=asked.memory or "" if registry.may_learn(cell.method) else "",
     )
-
-
-def actions(log: Iterable[Event]) -> dict[str, list[str]]:
-    """Return for each agent the actions that it began, in order, in written form."""
-    begun: dict[str, list[str]] = {}
-    running: dict[str, tuple[str, int | None]] = {}
-    for event in log:
-        if not isinstance(event, ActionStep) or not event.spent:
-            continue
-        action = f"{event.verb}({', '.join(event.args)})"
-        if running.get(event.agent) != (action, event.plan):
-            begun.setdefault(event.agent, []).append(action)
-        if event.status == "running":
-            running[event.agent] = action, event.plan
-        else:
-            running.pop(event.agent, None)
-    return begun
-
-
-def trajectory(log: Path, reference: Path) -> Value:
-    """Return how well each agent's actions follow the best fitting of the reference team's; the mean over agents.
-
-    Null where the reference was not run.
-    """
-    if not reference.exists():
-        return NULL
-    references = list(actions(read_log(reference)).values())
-    values = [cross_run.trajectory(own, references).value for own in actions(read_log(log)).values()]
-    return mean([value for value in values if value is not None])
 
 
 def honesty(folder: RunFolder, experiment: ExperimentSpec, cell: RunCell) -> dict[str, Value]:
@@ -231,8 +188,8 @@ def metric_names(
     if text is None:
         first = [part.metric for part in headline(rows or ())]
         left_out = () if asks_for_goals(rows or ()) else _OF_GOALS
-        usual = {*HEADLINE, *(ACROSS if references else ())}.difference(left_out)
-        return tuple(dict.fromkeys((*first, *(name for name in known if name in usual))))
+        usual = [name for name, metric in metrics().items() if metric.tier == "front" and name not in left_out]
+        return tuple(dict.fromkeys((*first, *(name for name in usual if references or metrics()[name].is_of_episode))))
     if text == "all":
         return tuple(known)
     names = [name_of(word.strip()) for word in text.split(",") if word.strip()]
@@ -267,12 +224,7 @@ def compared(measured: Measurement, names: Sequence[str], main: Sequence[str] = 
     """
     present = list(dict.fromkeys(sample.method for sample in measured.episodes))
     twins, own = twin_names(present), own_methods(present)
-    single = [name for name in names if name not in cross_run.WHOLE]
-    shown = compare(measured.all, single, list_pairs(present), main, twins)
+    shown = compare(measured.all, names, list_pairs(present), main, twins)
     effects = talk_effects(measured.episodes, silent_names(present), twins, own)
     uses = control_uses(measured.episodes, control_names(present))
-    shown = shown._replace(talk_effects=tuple(effects), controls=tuple(uses))
-    if not any(name in cross_run.WHOLE for name in names):
-        return shown
-    rows = (*shown.rows, *cross_run.of_methods(measured.episodes, COSTS))
-    return shown._replace(rows=tuple(row for row in rows if row.metric in names))
+    return shown._replace(talk_effects=tuple(effects), controls=tuple(uses))

@@ -59,11 +59,22 @@ def lines() -> Iterator[str]:
 
 def definitions() -> Iterator[str]:
     """Yield the parts of the Markdown page that defines the metrics: a heading and a table for each section."""
-    columns = ("metric", "in words", "tier", "formula", "range, unit", "better", "pooled", "points to", "source")
+    columns = (
+        "metric",
+        "in words",
+        "tier",
+        "needs",
+        "formula",
+        "range, unit",
+        "better",
+        "pooled",
+        "points to",
+        "source",
+    )
     for section in dict.fromkeys(metric.section for metric in metrics().values()):
         rows = [
             (
-                *(metric.name, _title(metric), str(metric.tier), metric.formula, _range(metric)),
+                *(metric.name, _title(metric), metric.tier, metric.needs, metric.formula, _range(metric)),
                 *(metric.better or "-", metric.pooling, metric.diagnoses, metric.source),
             )
             for metric in metrics().values()

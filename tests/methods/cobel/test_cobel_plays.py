@@ -156,20 +156,10 @@ def test_random_messages_come_at_their_rate() -> None:
 def test_declared_beliefs_give_the_metrics_values(tmp_path: Path) -> None:
 
     values = measure(tabulate(beliefs("cobel:always", Place("household", "dev", 2, 60), tmp_path)))
-    for name in (
-        "belief_f1",
-        "belief_precision",
-        "stale_beliefs",
-        "belief_brier",
-        "first_order_accuracy",
-        "belief_convergence",
-        "sent_to_lacking",
-    ):
-        assert values[name].value is not None, name
-    assert values["belief_precision"].value is not None
-    assert values["belief_precision"].value > 0.8
-    assert values["first_order_accuracy"].value is not None
-    assert values["first_order_accuracy"].value > 0.5
+    for name, least in (("belief_f1", 0.7), ("first_order_accuracy", 0.5)):
+        value = values[name].value
+        assert value is not None
+        assert value > least, name
 
 
 # ---- options

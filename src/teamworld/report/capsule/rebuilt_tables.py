@@ -15,7 +15,7 @@ from teamworld.experiment.episode_metrics import EpisodeMetrics
 from teamworld.experiment.replay_reasoner import replays
 from teamworld.experiment.spec import ExperimentSpec
 from teamworld.experiment.store.folder import RunFolder
-from teamworld.metrics.definition import NULL, metrics
+from teamworld.metrics.definition import NULL, logged_metrics
 from teamworld.report import comparison_tables, export, tables
 from teamworld.report.comparison_result import ComparisonResult, measure_comparison
 
@@ -124,7 +124,7 @@ def _markdown(table: tables.Table) -> str:
 def _csv(measured: Sequence[EpisodeMetrics]) -> bytes:
     """Return the metrics of episodes, a line each: value, numerator and denominator; null is empty."""
     text = io.StringIO()
-    names = [name for name, metric in metrics().items() if metric.basis == "log"]
+    names = logged_metrics()
     lines = csv.writer(text, lineterminator="\n")
     columns = [f"{name}.{part}" if part != "value" else name for name in names for part in _VALUE]
     lines.writerow(["method", "seed", "episode", "layout", "play", *columns])

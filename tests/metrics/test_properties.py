@@ -134,10 +134,11 @@ def test_what_is_made_of_nothing_is_null_and_what_is_null_is_made_of_nothing(run
 
 
 def test_an_empty_episode_has_counts_of_0_and_nothing_else() -> None:
-    zero = ("steps", "messages", "message_tokens", "calls")
+    zero = ("messages", "message_tokens", "calls")
     for goals in ({}, {"g": 2}):
         values = measured(by_hand(goals=goals), [])
         known = {name: value.value for name, value in values.items() if value.value is not None}
+        assert known.pop("steps") == (100 if goals else 0), "nothing was done: the limit counts"
         announced = ("success", "completion", "anytime_completion", "attempt_coverage") if goals else ()
         assert known == dict.fromkeys((*zero, *announced), 0.0)
 
@@ -229,7 +230,7 @@ ADDITIVE = {
     *UNMET,
     *TOKENS,
     *("invalid_action_rate", "joint_success", "plan_success", "calls", "cost_usd", "unusable_answers"),
-    *("world_score", "steps", "messages", "message_tokens", "spatial_conflict"),
+    *("world_score", "messages", "message_tokens", "spatial_conflict"),
 }
 
 
@@ -341,7 +342,7 @@ def test_names_and_numbers_do_not_matter(what: str, kept: bool, run: Run) -> Non
 
 #: Values that never fall while an episode goes on: what is done stays done, what is counted stays counted.
 GROWING = {
-    *("completion", "anytime_completion", "steps", "attempt_coverage", "cost_usd"),
+    *("completion", "anytime_completion", "attempt_coverage", "cost_usd"),
     *("messages", "message_tokens", "message_generation_tokens", "calls", *TOKENS),
 }
 

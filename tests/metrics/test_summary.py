@@ -151,11 +151,12 @@ def test_an_unfinished_log_has_no_summary(cut: slice) -> None:
 @given(logs)
 def test_headline_numbers_are_the_metrics_of_these_names(events: list[Event]) -> None:
     summary, values = summarise(events), measured(events)
+    assert isinstance(events[0], EpisodeStart)
     told = {
         "success": None if summary.success is None else float(summary.success),
         "completion": summary.completion,
         "anytime_completion": summary.anytime,
-        "steps": summary.steps,
+        "steps": events[0].horizon if summary.success is False else summary.steps,
         "messages": summary.messages,
         "joint_success": summary.attempts.value,
         "plan_success": summary.plans.value,

@@ -40,6 +40,16 @@ PASSED_OVER = act("a", "g", legal=False, status="failed", spent=False)
 EFFORT: list[Case] = [
     ("no goals", log([], [], goals={}), {"completion": None, "anytime_completion": None}),
     (
+        "an episode that ends with a goal lost counts its limit of steps, not those until the loss",
+        log([act("a", "g")], [change(event="lost")], goals={"g": 1}),
+        {"steps": (100, 100, None)},
+    ),
+    (
+        "an episode whose goals are done counts the steps until then",
+        log([act("a", "g")], [change()], goals={"g": 1}),
+        {"steps": (2, 2, None)},
+    ),
+    (
         "actions passed over were refused too",
         log([PASSED_OVER, act("a", "g"), act("b", legal=False)]),
         {"invalid_action_rate": (2 / 3, 2, 3)},

@@ -20,8 +20,11 @@ _SPENT: Final[Mapping[str, StepClass]] = {
 
 @metric
 def steps(table: EventTable) -> Value:
-    """Return the steps of the world: ticks, where one call of it goes through several."""
-    return count(int(table.clock[-1]))
+    """Return the steps until all goals are done; the step limit where some are left or lost, however early it ended.
+
+    Of levels that ask for no goals the steps of the world. Steps are ticks, where one call of it goes through several.
+    """
+    return count(table.start.horizon if table.is_solved is False else int(table.clock[-1]))
 
 
 @metric_family(*_SPENT)

@@ -13,10 +13,11 @@ from teamworld.methods.common.informed import Informed, alone, has_hand
 from teamworld.methods.common.team_record import MOST, TeamRecord
 from teamworld.methods.hmas.questions import Judge, Opinion, PlanAll
 from teamworld.planning.allocation import pool_facts
-from teamworld.planning.fetch import find_chances
+from teamworld.planning.fetch import find_chances, wanted_kind
 from teamworld.reasoning.contract import Question
 from teamworld.reasoning.prompts import render
 from teamworld.testing.episodes import Scenario
+from teamworld.worlds.contract import Option
 from tests.methods.single_steps import played, prompts
 
 HOUSE = Scenario("household", "dev-tea", 0, 60)
@@ -80,11 +81,49 @@ def test_options_that_the_record_makes_pointless_are_left_out(label: str) -> Non
             (place,) = option.action.args
             assert isinstance(place, Entity)
             looked = known.value(place, "EXPLORED") == "all" or known.value(place, "STATE") == "open"
-            assert place in held or looked or known.value(place, "ON") is not None
+            assert place in held or looked or known.value(place, "ON") is not None or is_all_known(me)
             left_out.append(place)
 
     watch(label, look)
     assert left_out
+
+
+def places_of(me: Informed) -> dict[Entity, object]:
+    """Return where things are known to lie by what all know together."""
+    return {
+        fact.subject: fact.value
+        for word in ("IN", "ON", "INSIDE")
+        for fact in me.together.about(word)
+        if isinstance(fact.subject, Entity)
+    }
+
+
+def is_all_known(me: Informed) -> bool:
+    """Return whether all things that open goals lack are known to lie somewhere, or to be in hands."""
+    where = places_of(me)
+    held = [fact.value.kind for fact in me.together.about("HOLD") if isinstance(fact.value, Entity)]
+    for goal in me.goals:
+        kind = str(wanted_kind(goal))
+        lying = [thing for thing, place in where.items() if thing.kind == kind and place != goal.thing]
+        if goal.thing not in where or held.count(kind) + len(lying) < goal.units:
+            return False
+    return True
+
+
+@pytest.mark.heavy
+def test_nothing_is_looked_for_once_all_that_is_missing_is_known() -> None:
+    checked: list[Option] = []
+
+    def look(question: Question[Any]) -> None:
+        me = question.proposer if isinstance(question, ReviewProposal) else getattr(question, "me", None)
+        if isinstance(me, Informed) and is_all_known(me):
+            holders = set(places_of(me).values())
+            offered = [option.action.args[0] for option in me.options if option.action.verb == "check"]
+            assert set(offered) <= holders
+            checked.extend(alone(me).options)
+
+    watch("camon", look)
+    assert any(option.action.verb == "check" for option in checked), "alone the agent would go on looking"
 
 
 @pytest.mark.heavy

@@ -30,7 +30,7 @@ _ORDERS = "orders; [] if all do well as they are"
 
 
 class Order(StrictModel):
-    """What the leader tells another agent to do instead of what it does; without both parts it is void."""
+    """What the leader has an agent do instead of what it does; without both parts it is void."""
 
     agent: str = Field(description="id of the agent")
     goal: GoalId | None = Field(default=None, description="id of the task that it serves, or null")

@@ -196,7 +196,7 @@ def describe_options(situation: Situation, teammate: AgentId) -> tuple[str, ...]
         goal = f" for {prospect.goal}" if prospect.goal is not None else ""
         gain = _finds(prospect, latents) if prospect.goal is None and prospect.gain >= 0.01 else ""
         lost = regrets.get(action, 0.0)
-        away = f"; its last moves led away ({lost:.1f} steps lost)" if lost >= 0.05 else ""
+        away = f"; its last moves led away ({plural(float(f'{lost:.2g}'), 'step')} lost)" if lost >= 0.05 else ""
         actions = "; ".join(map(plain, prospect.actions[: situation.options.actions]))
         lines.append(f"`{actions}`{goal}, about {plural(prospect.steps, 'step')}{gain}{away}")
     return tuple(lines)

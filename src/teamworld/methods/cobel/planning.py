@@ -368,12 +368,25 @@ def must_yield(situation: Situation, teammates: Iterable[AgentId]) -> list[Agent
     own = situation.own_announcement
     is_own = own is not None and own.subplan == situation.subplan
     for teammate in (teammate for teammate in teammates if teammate in situation.announced):
+        if _is_joined(situation, teammate):
+            continue
         intents = announced_intents(situation, teammate)
         conflicts = any(cost(option, intent.option, facts) > 0 for option in options for intent in intents)
         claim = _claim(situation, situation.agent, own if is_own else None, options[0].steps if options else 0)
         if conflicts and _claim(situation, teammate, situation.announced[teammate], 0) < claim:
             yielded_to.append(teammate)
     return yielded_to
+
+
+def _is_joined(situation: Situation, teammate: AgentId) -> bool:
+    """Return whether a teammate announced the joint goal that the agent's subplan is for: it needs the agent there."""
+    goal = situation.goals.get(situation.subplan.goal or "") if situation.subplan is not None else None
+    announced = [plan.subplan.goal for plan in situation.announced.values()]
+    return (
+        goal is not None
+        and situation.announced[teammate].subplan.goal == goal.id
+        and announced.count(goal.id) < goal.quorum
+    )
 
 
 def next_action(situation: Situation) -> NextAction:

@@ -98,14 +98,39 @@ class Informed(AgentKnowledge):
         need: dict[object, int] = {goal.thing: goal.quorum for goal in self._goals}
         held = {thing for thing, count in hands.items() if count >= need.get(thing, 1)}
         wanted = {fact.subject: fact.value for fact in self._placed(words) if self._is_wanted(fact.subject)}
-        targets = {goal.thing for goal in self._goals}
+        targets = {goal.thing for goal in self._goals if goal.thing is not None}
         brought = {thing for thing, place in wanted.items() if place in targets}
-        shut = {fact.subject for fact in facts.about(words.access) if fact.value == words.closed}
-        places = {place for thing, place in wanted.items() if thing not in brought} | targets | shut
-        places |= {facts.value(place, words.room) for place in places if isinstance(place, Entity)}
-        seen = ((words.search, words.seen), (words.access, words.opened))
-        looked = {fact.subject for word, value in seen if word for fact in facts.about(word) if fact.value == value}
-        return frozenset(held | brought | (looked - places))
+        lacked = self._lacked(words)
+        spare = {thing for thing in wanted if isinstance(thing, Entity) and lacked.get(thing.kind) == 0}
+        places: set[object] = {place for thing, place in wanted.items() if thing not in brought | spare} | targets
+        places |= self._rooms(words, places)
+        if self._is_search_over(words, Counter(_kind(thing) for thing in wanted if thing not in brought), lacked):
+            looked: set[object] = {
+                option.action.args[0]
+                for option in super().options
+                if option.action.args and _kind(option.action.args[0]) in words.rooms | words.containers
+            }
+        else:
+            seen = ((words.search, words.seen), (words.access, words.opened))
+            looked = {fact.subject for word, value in seen if word for fact in facts.about(word) if fact.value == value}
+            shut = {fact.subject for fact in facts.about(words.access) if fact.value == words.closed}
+            places |= shut | self._rooms(words, shut)
+        return frozenset(held | brought | spare | (looked - places))
+
+    def _rooms(self, words: Vocabulary, places: Collection[object]) -> set[object]:
+        return {self.together.value(place, words.room) for place in places if isinstance(place, Entity)}
+
+    def _lacked(self, words: Vocabulary) -> Mapping[str, int]:
+        """Return how many things of each kind that goals want nobody holds."""
+        missing = missing_things(self._goals, self.together, {}, words.held)
+        return {kind: missing.get(goal.id, 0) for goal in self._goals if (kind := wanted_kind(goal)) is not None}
+
+    def _is_search_over(self, words: Vocabulary, lying: Mapping[str, int], lacked: Mapping[str, int]) -> bool:
+        """Return whether all that goals want is known, things and where they go."""
+        return all(
+            wanted_kind(goal) is not None and goal.thing is not None and self.together.value(goal.thing, words.room)
+            for goal in self._goals
+        ) and all(lying[kind] >= count for kind, count in lacked.items())
 
     def _placed(self, words: Vocabulary) -> Iterator[Fact]:
         """Yield where things are, the room before what is in it."""
@@ -114,6 +139,10 @@ class Informed(AgentKnowledge):
 
     def _is_wanted(self, thing: object) -> bool:
         return isinstance(thing, Entity) and any(thing.kind == wanted_kind(goal) for goal in self._goals)
+
+
+def _kind(term: object) -> str:
+    return term.kind if isinstance(term, Entity) else ""
 
 
 def inform(me: AgentKnowledge, views: Mapping[AgentId, View]) -> AgentKnowledge:

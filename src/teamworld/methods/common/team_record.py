@@ -204,7 +204,7 @@ class Task(NamedTuple):
     others: tuple[tuple[AgentId, int], ...] = ()
     """The others who are at it, then the nearest of those whom it takes or could use; with their steps."""
     is_near: bool = True
-    """Whether the reader has a way to it, so that it can be called the nearest."""
+    """Whether the reader has a way to it, or to a thing that it wants, so that it can be called the nearest."""
 
 
 @dataclass(frozen=True)
@@ -258,10 +258,11 @@ class TeamRecord:
             named = min(named, FEW) if is_large else named
             able = near if wanted_kind(goal) is None else [me for me in near if has_hand(me)] or near
             first, *rest = sorted(able, key=lambda me: wanted_kind(goal) is None and me not in at)[:named]
-            steps = ((me.agent, self._steps[me.agent].get(goal.id)) for me in rest)
+            known = self._steps if wanted_kind(goal) is None else self._fetches
+            steps = ((me.agent, known[me.agent].get(goal.id)) for me in rest)
             others = tuple((agent, count) for agent, count in steps if count)  # who is there stands in the text
             text = name_agent(domain.describe_goal(goal, first.agent, facts), first.agent)
-            is_near = goal.id in self._steps[first.agent]
+            is_near = goal.id in known[first.agent]
             tasks.append(Task(goal, text, first.agent, tuple(me.agent for me in at), others, is_near))
         return tasks
 
@@ -306,15 +307,9 @@ class TeamRecord:
         Where a goal wants things fetched, and the agent can take one, looks for them do not count. What it does counts
         where it is an action that the world offers for the goal: else it may end anywhere.
         """
-        kinds = {goal.id: wanted_kind(goal) for goal in self._pooled_goals.values()}
-
-        def is_fetched(option: Option) -> bool:
-            kind = kinds.get(option.goal or "")
-            return any(isinstance(arg, Entity) and arg.kind == kind for arg in option.action.args)
-
         steps = {
-            me.agent: nearest_ticks(me.options) | nearest_ticks(filter(is_fetched, me.options))
-            for me in (member.me for member in self.members)
+            member.me.agent: nearest_ticks(member.me.options) | self._fetches[member.me.agent]
+            for member in self.members
         }
         for me in (member.me for member in self.members):
             if me.doing is not None and me.options and me.options[0].goal is not None:
@@ -326,6 +321,17 @@ class TeamRecord:
                     steps[me.agent] |= nearest_ticks(option for option in offered if option.goal == running.goal)
             steps[me.agent] |= {option.goal: 0 for option in me.view.options if option.is_work and option.goal}
         return steps
+
+    @cached_property
+    def _fetches(self) -> Mapping[AgentId, dict[GoalId, int]]:
+        """By agent and goal the steps of the nearest option that is about a thing of the kind that the goal wants."""
+        kinds = {goal.id: wanted_kind(goal) for goal in self._pooled_goals.values()}
+
+        def is_fetched(option: Option) -> bool:
+            kind = kinds.get(option.goal or "")
+            return any(isinstance(arg, Entity) and arg.kind == kind for arg in option.action.args)
+
+        return {m.me.agent: nearest_ticks(filter(is_fetched, m.me.options)) for m in self.members}
 
     @cached_property
     def _places(self) -> Mapping[Entity | str, tuple[int, ...]]:

@@ -47,9 +47,9 @@ def tell_rules(predicates: Predicates, rules: Rules) -> str:
     parts = [
         f"A step is up to 1 m of walking, {'one turn by 30 degrees, ' if rules.sight == 'cone' else ''}or one thing in "
         f"reach (middle of one to edge of the other at most {REACH} m; your body is 0.8 m wide) taken, put down, "
-        "opened or closed, with the last of the way in the same step. An action lasts until it is done, you see that "
-        "it cannot be, or you start another; what was planned next follows a failed one too. You have two hands, "
-        "which may hold things of different tasks; taking and opening need a free one.",
+        "opened or closed, with the last of the way, which may be over a metre, in the same step. An action lasts "
+        "until it is done, you see that it cannot be, or you start another; what was planned next follows a failed one "
+        "too. You have two hands, which may hold things of different tasks; taking and opening need a free one.",
     ]
     if rules.mode == "engine":
         parts.append("open, close, grab and put work from any distance; check, fetch and deliver walk there first.")
@@ -110,9 +110,9 @@ def _tell_places(predicates: Predicates, rules: Rules) -> Iterator[str]:
         part = " Of a room that you have seen in part, half of this is left." if rules.sight == "cone" else ""
         yield (
             f"Where things tend to lie at the start, in per cent ({'/'.join(classes)}), counted in other homes: "
-            f"{'; '.join(lines)}. A number is for all such pieces in all rooms of that kind together: share it "
-            f"evenly among them. All pieces of the kinds not named have {100 * UNLIKELY:.0f} in each room, and a "
-            f"room of a kind that is not named has {100 * UNLIKELY:.0f} in all.{part}"
+            f"{'; '.join(lines)}. A number is for all furniture of that kind in all rooms of that kind together: "
+            f"share it evenly among these pieces. In each such room all other furniture has {100 * UNLIKELY:.0f} in "
+            f"all, and so has each room of a kind that is not named.{part}"
         )
     usual = GOAL_ROOMS.get(predicates.target.kind)
     if usual in kinds:

@@ -14,7 +14,7 @@ def test_a_list_within_a_list_is_told_by_its_name() -> None:
     rooms = [*map(plain, me.values["room"])]
     assert len(rooms) > 1
     place = [plain(value) if not isinstance(value, str) else value for value in me.values["place"]]
-    assert place[0] == "any room"
+    assert place[0] == "each room"
     assert not set(rooms) & set(place)
 
 

@@ -163,7 +163,7 @@ def test_a_goal_is_told_in_its_own_units_with_the_steps_of_the_agent() -> None:
     steps = here.domain.estimate_steps("firefighter_1", Action("fell", (Entity("target", 0),)), view.known)
     assert words == (
         f"3 of 3 trees left on target_0, at ({x}, {y}); one agent is enough, 3 are faster; {steps} steps for "
-        "firefighter_1 with the way"
+        "firefighter_1 alone, the way included"
     )
 
 

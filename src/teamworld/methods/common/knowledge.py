@@ -236,7 +236,7 @@ def _by_lists(choices: tuple[Term, ...], lists: Mapping[tuple[Term, ...], Sequen
     named: list[Term] = []
     for shorter in (other for other in lists if 1 < len(other) < len(choices) and "." not in lists[other][0]):
         if set(shorter) <= set(choices):
-            named.append(f"any {lists[shorter][0]}")
+            named.append(f"each {lists[shorter][0]}")
             choices = tuple(choice for choice in choices if choice not in shorter)
     return (*named, *choices)
 

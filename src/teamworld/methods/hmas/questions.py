@@ -40,7 +40,7 @@ class Opinion(Reasoned):
 
     accept: bool = Field(description="whether you accept your action")
     critique: str = Field(
-        default="", description="if not: what is wrong with it, in one or two sentences", max_length=600
+        default="", description="if not: what is wrong with it, in one or two sentences; else empty", max_length=600
     )
     goal: GoalId | None = Field(default=None, description="if not: id of the task that you would rather serve, or null")
     action: str = Field(default="", description="if not: the action that you would take instead, or empty")

@@ -247,7 +247,7 @@ class _Scene:
     def teammate(self, who: AgentId) -> str:
         """Return what is known of a teammate, each with its age."""
         if who not in self._known.hands:
-            return f"{who}: you do not know where."
+            return f"{who}: not seen yet."
         place, hold = self._ages.of(who, "AT", "POSITION"), self._ages.of(who, "HOLD")
         left = ", left since" if who in self._known.points and who not in self._known.at else ""
         apart = f" ({ago(hold)})" if self._known.hands[who] and hold != place else ""

@@ -98,9 +98,9 @@ def _tell_ways(wants: Wants) -> str:
         f"nearest room. A walk is estimated by its straight line: {_per_metre(WITHIN_ROOM)} within a room, "
         f"{_per_metre(TO_ANOTHER)} to another, {FRAMES_TO_BED} more to the bed. The line ends {FETCH_NEAR:g} m before "
         f"a thing, {BED_NEAR:g} m before the bed (or the middle of its room, until you have seen it), "
-        f"{MIDDLE_NEAR:g} m before the middle to explore and half a room's width before it to go there. Half of all "
-        "walks take longer, "
-        f"some twice as long. A grasp is {GRASP_FRAMES} more, looking around {TURNS * TURN_FRAMES}, a "
+        f"{MIDDLE_NEAR:g} m before the middle to explore and half a room's width before it to go there. Nobody is "
+        "told of doors, so a walk may first lead away; four in five take half to twice their estimate. "
+        f"A grasp is {GRASP_FRAMES} more, looking around {TURNS * TURN_FRAMES}, a "
         f"search {SEARCH_STEPS * TURN_FRAMES}, a wait {PULSE} at most. Who does something else than waiting is asked "
         "again when it ends."
     )
@@ -241,7 +241,7 @@ class _Scene:
     def teammate(self, who: AgentId) -> str:
         """Return what is known of a teammate, with its age."""
         if who not in self._known.hands:
-            return f"{who}: you do not know where."
+            return f"{who}: not seen yet."
         age, held = self._ages.of(who, "AT", "POSITION"), self._list(self._known.hands[who]) or "nothing"
         if not age:
             return f"{who}:{self.where(who)}, holding {held}."

@@ -122,8 +122,8 @@ def _map_and_team(instance: WildfireInstance, mission: Mission, shared_map: bool
     kinds, spawn = mission.of_team(*KINDS), (instance.spawn.x, instance.spawn.y)
     yield (
         f"Cells are (x, y), x to the east and y to the south, each from 0 to {mission.size - 1}. All start at "
-        f"{show(spawn)}. Ways are straight lines; a cell slantwise counts 1.4. Nothing blocks them, and a cell holds "
-        "any number of agents."
+        f"{show(spawn)}. Ways are straight lines; a diagonal step counts 1.4. Nothing blocks them, and a cell "
+        "holds any number of agents."
     )
     bare, *wooded = ON_FOOT
     paces = {
@@ -145,9 +145,11 @@ def _map_and_team(instance: WildfireInstance, mission: Mission, shared_map: bool
 def _cutting(mission: Mission) -> Iterator[str]:
     words = []
     if mission.agents("firefighter"):
-        words.append("Each firefighter on a cell cuts 1 of its trees a step.")
+        words.append("Each firefighter on a cell cuts 1 of its trees a step; in a step it either walks or cuts.")
     if mission.agents("bulldozer"):
-        words.append("A bulldozer cuts all trees of the cells that it drives over.")
+        words.append(
+            "A bulldozer that cuts a line takes all trees of the cells on it; on other ways it drives over trees."
+        )
     usual = f"A cell holds 0 to 3 trees, usually {USUAL_TREES:g}, which unseen ground is taken for."
     yield f"{usual} {' '.join(words)}"
 

@@ -84,7 +84,7 @@ def _cut(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState) -> 
         yield f"done before {agent} comes"
     elif agent in state.agents:
         steps = estimate_ticks(agent, Action("fell", (goal.thing,)), mission, state)
-        yield f"{number_of(steps, 'step')} for {agent} with the way"
+        yield f"{number_of(steps, 'step')} for {agent} alone, the way included"
 
 
 def _search(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState) -> Iterator[str]:
@@ -138,7 +138,7 @@ def _ring(fire: int, agent: AgentId, mission: Mission, state: SymbolicState) -> 
         return
     needs = number_of(round(ring.needs), "step")
     what = "the smallest ring that the team can close in time" if ring.in_time else "a ring, too late for all of it"
-    until = f"{len(ring.uncut)} still to cut before step {ring.deadline}, {needs} for the team with the way"
+    until = f"{len(ring.uncut)} still to cut before step {ring.deadline}, {needs} for the team, the way included"
     yield f"{what}: {box}, {until if ring.needs < _LONG else 'which cannot be closed'}"
     pours = mission.pours and state.water and mission.kinds[agent] == "firefighter"
     if agent in state.agents and not pours and mission.kinds[agent] in CUTTERS:

@@ -557,7 +557,11 @@ class Knowledge:
         for name, (body, t) in self._teammates.items():
             old, last = teammates.get(name, (body, -1))
             if t == self.t == last + 1 and body.trees is not None and old.trees is not None:
-                felled = old.trees > body.trees if old.at == body.at else _drove(old.at, body.at, ground, self._ground)
+                if old.at == body.at:
+                    felled = old.trees > body.trees
+                else:  # on foot one either walks or cuts
+                    drives = self.mission.kinds[name] == "bulldozer"
+                    felled = drives and _drove(old.at, body.at, ground, self._ground)
                 if felled:
                     cutting[name] = old.at
         return cutting

@@ -20,12 +20,28 @@ from typing import Any, NamedTuple
 
 from teamworld.errors import UserError
 from teamworld.experiment.api import run
+from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.report.statistics import mean_interval
 from teamworld.worlds import registry
 
-#: Levels, by world; those of the suite first.
-LEVELS = {
+#: Levels, by world; those that are played on the test half too come first, see ``SUITE``.
+LEVELS: dict[str, tuple[str, ...]] = {
+    "cube": ("n2", "n4", "n8", "n1", "n16"),
+    "household": ("dev",),
+    "transport": ("dev",),
+    "rware": ("rware-tiny-2ag-v2", "rware-tiny-4ag-v2", "rware-tiny-2ag-easy-v2", "rware-tiny-2ag-hard-v2"),
+    "wildfire": (
+        "rescue_civilians_search_and_rescue",
+        "rescue_civilians_known_location_small",
+        "rescue_civilians_known_location_large",
+        "transport_firefighters_small",
+        "transport_firefighters_large",
+        "cut_trees_sparse_small",
+        "cut_trees_lines_small",
+        "scout_fire_small",
+    ),
+    "rooms": ("two-hazard", "three", "two", "one"),
     "lbf": (
         "Foraging-2s-8x8-2p-2f-coop-v3",
         "Foraging-2s-10x10-3p-3f-v3",
@@ -36,18 +52,31 @@ LEVELS = {
         "Foraging-8x8-2p-1f-v3",
         "Foraging-5x5-2p-1f-v3",
     ),
-    "rooms": ("two-hazard", "three", "two", "one"),
-    "cube": ("n2", "n4", "n8", "n1"),
+    "overcooked": ("cramped_room",),
 }
 #: What is tried for the suite, partial views and unlike agents among it, with the instances of each half.
 SUITE = {
-    **{("lbf", level): 10 for level in LEVELS["lbf"][:4]},
-    ("lbf", "Foraging-15x15-4p-3f-v3"): 5,
-    ("rooms", "two-hazard"): 10,
-    ("cube", "n2"): 5,
+    ("cube", "n2"): 8,
+    ("cube", "n4"): 5,
+    ("cube", "n8"): 5,
+    ("household", "dev"): 10,
+    ("transport", "dev"): 5,
+    ("rware", "rware-tiny-2ag-v2"): 4,
+    ("rware", "rware-tiny-4ag-v2"): 4,
+    ("wildfire", "rescue_civilians_search_and_rescue"): 5,
+    ("wildfire", "rescue_civilians_known_location_small"): 5,
+    ("wildfire", "rescue_civilians_known_location_large"): 5,
+    ("rooms", "two-hazard"): 7,
+    ("rooms", "three"): 5,
+    ("rooms", "two"): 3,
+    **{("lbf", level): 4 for level in LEVELS["lbf"][:4]},
 }
+#: The worlds whose splits are levels: the test half plays the other one.
+SPLITS = {("household", "dev"): "test", ("transport", "dev"): "test"}
 #: Methods that keep to themselves: no message is heard, and nobody knows what another has seen.
-SILENT = ("react", "coela", "embodied")
+SILENT = ("react", "coela", "embodied", "cobel:silent")
+#: Silent planners of one world's benchmark.
+OWN = {"household": ("mhp:plus",), "transport": ("rhp:nearest",)}
 #: Play for the best that is known beside: the first pools what its agents know, the other talks.
 OTHERS = ("greedy", "drwell")
 HALVES = {"development": range(10), "test": range(1000, 1010)}
@@ -75,11 +104,28 @@ class Played(NamedTuple):
         return min(steps, default=None)
 
 
+def folder_of(out: Path, world: str, level: str, method: str, half: str) -> Path:
+    return out / f"{world}-{level}-{method.replace(':', '_')}-{half}"
+
+
+def list_methods(world: str) -> tuple[str, ...]:
+    return *SILENT, *OWN.get(world, ()), *OTHERS
+
+
+def list_plays(world: str) -> Iterator[tuple[str, str]]:
+    """Yield levels and halves: the test half of what is tried for the suite alone."""
+    for level in LEVELS[world]:
+        yield level, "development"
+        if (world, level) in SUITE:
+            yield SPLITS.get((world, level), level), "test"
+
+
 def play(out: Path, world: str, level: str, method: str, half: str) -> RunFolder | None:
-    folder = out / f"{world}-{level}-{method}-{half}"
+    folder = folder_of(out, world, level, method, half)
     options: dict[str, Any] = {} if method in OTHERS else {"messages": {"loss": 1.0}}
+    running = RunOptions(processes=1)
     try:
-        run(world, level=level, method=method, seed=HALVES[half], out=folder, options=options)
+        run(world, level=level, method=method, seed=HALVES[half], out=folder, options=options, running=running)
     except UserError as error:
         print(f"{world} {level}: {error}", file=sys.stderr)
         return None
@@ -142,14 +188,15 @@ def values(played: Sequence[Played], method: str) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True, help="folder of the runs")
-    parser.add_argument("--world", choices=LEVELS, help="play this world alone")
+    parser.add_argument("--world", choices=LEVELS, help="play this world alone, write no tables")
     parser.add_argument("--tables", action="store_true", help="write the tables, play nothing")
     asked = parser.parse_args()
-    for world, levels in LEVELS.items() if not asked.tables else ():
-        for level in levels if asked.world in (None, world) else ():
-            for half in HALVES if (world, level) in SUITE else ("development",):
-                for method in (*SILENT, *OTHERS):
-                    play(asked.out, world, level, method, half)
+    for world in LEVELS if not asked.tables else ():
+        for level, half in list_plays(world) if asked.world in (None, world) else ():
+            for method in list_methods(world):
+                play(asked.out, world, level, method, half)
+    if asked.world is not None:
+        return
     table = list(rows(asked.out))
     write("headroom", [COLUMNS, *(tuple(row.values()) for row in table)])
     saved = {(row["world"], row["level"]): float(row["saved"]) for row in table if row["half"] == "development"}

@@ -13,13 +13,14 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.language import Action, AgentId, Entity, Fact, Facts, plain
 from teamworld.seeding import generator
+from teamworld.worlds.base.bounds import StepBound
 from teamworld.worlds.base.executor import Result
 from teamworld.worlds.base.indistinguishable_pair import IndistinguishablePair
 from teamworld.worlds.base.memory import Perception
 from teamworld.worlds.base.options import read_options
 from teamworld.worlds.base.world import FactsWorld, list_progress
 from teamworld.worlds.contract import WAIT, Goal, GoalEvent, Outcome, StepResult, WorldSpec
-from teamworld.worlds.household import draw, drawing_data, physics
+from teamworld.worlds.household import bounds, draw, drawing_data, physics
 from teamworld.worlds.household.domain import HouseholdDomain
 from teamworld.worlds.household.homes.floor_plan import NUMBERS
 from teamworld.worlds.household.homes.home import Episode, NodeId, Point
@@ -289,6 +290,22 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
     if chosen.data is not None:  # a path is of one machine only
         chosen = chosen.model_copy(update={"data": fingerprint(start)})
     return HouseholdWorld(start, level, horizon, chosen)
+
+
+def step_bound(level: str, seed: int, options: Mapping[str, object]) -> StepBound | None:
+    """Return what is proven of the fewest steps of an instance of a level, see ``bounds``.
+
+    None where agents are put to what they handle, or do single actions of the engine.
+
+    Raises:
+        UserError: There is no such level or option, or a value or the data cannot be used.
+    """
+    chosen = read_options(HouseholdOptions, options, "household")
+    if chosen.mode != "strict" or chosen.primitives:
+        return None
+    world = make(level, seed, Episode.steps, options)
+    world.begin(seed)
+    return bounds.bound(world._state, world.episode.needs, frozenset(world._names.watched), Episode.steps)
 
 
 def indistinguishable_pairs(level: str, seed: int) -> Iterator[IndistinguishablePair]:

@@ -22,7 +22,7 @@ from teamworld.worlds.base.options import read_options
 from teamworld.worlds.base.team_world import TeamWorld
 from teamworld.worlds.base.views import FactsFrame, FactsView, check_form
 from teamworld.worlds.contract import WAIT, Goal, Outcome, StepResult, Verdict, WorldSpec
-from teamworld.worlds.wildfire import briefing, draw, drawing_data, observe, physics, text
+from teamworld.worlds.wildfire import bounds, briefing, draw, drawing_data, observe, physics, text
 from teamworld.worlds.wildfire.domain import WildfireDomain
 from teamworld.worlds.wildfire.goals import (
     GoalTracker,
@@ -52,9 +52,10 @@ from teamworld.worlds.wildfire.symbolic_state import (
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from teamworld.worlds.wildfire.levels import WildfireInstance
+    from teamworld.worlds.base.bounds import StepBound
+    from teamworld.worlds.wildfire.levels import Level, WildfireInstance
     from teamworld.worlds.wildfire.physics import StepEffects
-    from teamworld.worlds.wildfire.state import Incident, Units
+    from teamworld.worlds.wildfire.state import ActionRules, Incident, Units
 
 
 @dataclass(eq=False)
@@ -143,9 +144,7 @@ class WildfireWorld(TeamWorld[RunningSkill]):
             raise UserError(f"the horizon is a number of steps from 1, got {horizon}")
         task, self._options, self._instance = instance.level, options, instance
         horizon = min(horizon, task.max_steps) if options.limit else horizon
-        self._rules = replace(
-            rules_for(task.edition), burnt_kills=options.burnt_kills, riders_count=options.riders_count
-        )
+        self._rules = _rules(task, options)
         self._names = tuple(observe.agent_names(begin_incident(instance, 0).units))
         kinds = {name: name.rpartition("_")[0] for name in self._names}
         self._mission = Mission(
@@ -423,7 +422,12 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
     Raises:
         UserError: There is no such level or option, or a value cannot be used.
     """
-    chosen = read_options(WildfireOptions, options, "wildfire")
+    instance, named = _instance(level, seed, read_options(WildfireOptions, options, "wildfire"))
+    return WildfireWorld(instance, level, horizon, named)
+
+
+def _instance(level: str, seed: int, chosen: WildfireOptions) -> tuple[WildfireInstance, WildfireOptions]:
+    """Return the instance of a level, and the options as logs name them."""
     played, terrain, named = level_for(level), None, chosen
     if chosen.firefighters is not None:
         played = with_firefighters(played, chosen.firefighters)
@@ -439,7 +443,25 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
     instance = instance_for(
         played, seed, terrain=terrain, relief_m=chosen.relief_m, cell_m=chosen.cell_m, mode=chosen.fire
     )
-    return WildfireWorld(instance, level, horizon, named)
+    return instance, named
+
+
+def _rules(task: Level, options: WildfireOptions) -> ActionRules:
+    """Return what agents may do on a level."""
+    return replace(rules_for(task.edition), burnt_kills=options.burnt_kills, riders_count=options.riders_count)
+
+
+def step_bound(level: str, seed: int, options: Mapping[str, object]) -> StepBound | None:
+    """Return what is proven of the fewest timesteps of an instance of a level, see ``bounds``.
+
+    None where a fire is fought, and where the task cannot be done.
+
+    Raises:
+        UserError: There is no such level or option, or a value cannot be used.
+    """
+    chosen = read_options(WildfireOptions, options, "wildfire")
+    instance, _ = _instance(level, seed, chosen)
+    return bounds.bound(begin_incident(instance, seed, chosen.fire, _rules(instance.level, chosen)))
 
 
 def indistinguishable_pairs(level: str, seed: int) -> Iterator[IndistinguishablePair]:

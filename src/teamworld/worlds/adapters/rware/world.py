@@ -11,7 +11,7 @@ from teamworld.errors import UserError
 from teamworld.language import Cell
 from teamworld.worlds.adapters.gymnasium_team import find_registered
 from teamworld.worlds.adapters.known_picture import of_facts
-from teamworld.worlds.adapters.rware import draw
+from teamworld.worlds.adapters.rware import bounds, draw
 from teamworld.worlds.adapters.rware.domain import RwareDomain
 from teamworld.worlds.adapters.rware.env import PACKAGE as PACKAGE
 from teamworld.worlds.adapters.rware.env import RwareEnv, parallel_env
@@ -19,6 +19,7 @@ from teamworld.worlds.adapters.rware.levels import LEVELS as LEVELS
 from teamworld.worlds.adapters.rware.state import FloorPlan, find_racks
 from teamworld.worlds.adapters.rware.text import tell_rules, tell_task
 from teamworld.worlds.adapters.world import AdapterWorld
+from teamworld.worlds.base.bounds import StepBound
 from teamworld.worlds.base.indistinguishable_pair import IndistinguishablePair
 from teamworld.worlds.base.options import read_options
 from teamworld.worlds.contract import GOALS_AND_STEPS, HeadlineMeasure, WorldSpec
@@ -95,6 +96,18 @@ def _build(
         static=draw.static(floor),
     )
     return AdapterWorld(spec, RwareDomain(floor, agents), lambda: parallel_env(level, horizon, edit), seed)
+
+
+def step_bound(level: str, seed: int, options: Mapping[str, object]) -> StepBound:
+    """Return what is proven of the fewest steps of an instance of a level, see ``bounds``.
+
+    Raises:
+        UserError: The package is not installed, or there is no such level or option.
+    """
+    chosen = read_options(RwareOptions, options, "rware")
+    env = parallel_env(level)
+    env.reset(seed=seed)
+    return bounds.bound(bounds.read_problem(env.env, chosen.orders or ORDERS_PER_ROBOT * len(env.possible_agents)))
 
 
 def read_floor(env: RwareEnv, orders: int) -> FloorPlan:

@@ -1,0 +1,46 @@
+"""What is proven of the steps of instances: no team beats it, whichever method it plays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from teamworld.experiment.api import run
+from teamworld.worlds import registry
+
+PLACES = (
+    *(("household", level, method) for level in ("dev", "test") for method in ("mhp:plus", "greedy")),
+    *(("wildfire", level, "greedy") for level in ("rescue_civilians_known_location_small", "cut_trees_lines_small")),
+    *(("wildfire", level, "greedy") for level in ("cut_trees_sparse_small", "scout_fire_small")),
+    ("wildfire", "transport_firefighters_small", "drwell"),
+    ("wildfire", "rescue_civilians_search_rescue_transport", "greedy"),
+    ("rware", "rware-tiny-2ag-v2", "greedy"),
+)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(("world", "level", "method"), PLACES)
+def test_no_run_beats_the_bound(world: str, level: str, method: str, tmp_path: Path) -> None:
+    for row in run(world, level=level, method=method, seed=range(3), out=tmp_path / "run"):
+        bound = registry.step_bound(world, level, row.seed, {})
+        assert bound is not None
+        assert bound.steps > 0
+        assert not row.summary.success or row.summary.steps >= bound.steps
+
+
+@pytest.mark.parametrize("level", ["suppress_fire_contain", "full_game"])
+def test_nothing_is_proven_of_the_steps_of_who_fights_a_fire(level: str) -> None:
+    assert registry.step_bound("wildfire", level, 0, {}) is None
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("options", [{}, {"agents": 1}, {"agents": 3}, {"sight": "cone"}, {"strict_put": True}])
+def test_plans_that_were_played_in_homes_do_not_beat_the_bound(options: dict[str, object]) -> None:
+    for level in ("dev", "test-groceries"):
+        for seed in range(6):
+            bound = registry.step_bound("household", level, seed, options)
+            assert bound is not None
+            assert bound.planned is not None
+            assert 0 < bound.steps <= bound.planned
+    assert registry.step_bound("household", "dev", 0, {**options, "mode": "engine"}) is None

@@ -84,4 +84,13 @@ def test_more_agents_never_raise_the_bound_of_the_same_blocks() -> None:
 
 def test_a_line_of_agents_needs_not_come_nearer_than_its_length() -> None:
     line = Layout(9, ((4, 0), (4, 1)), (Block(2, 3, 2),))
-    assert bounds.bound(line) == (5, None)  # five columns, and both may push at once
+    assert bounds.bound(line) == (5, 5)  # five columns, and both push at once: the optimum
+
+
+def test_plans_are_played_by_the_rules_and_do_not_beat_the_bound() -> None:
+    known = [registry.step_bound("cube", level, seed, {}) for level in ("n2", "n4", "paper-n4") for seed in range(6)]
+    for bound in known:
+        assert bound is not None
+        assert bound.planned is not None
+        assert bound.steps <= bound.planned <= 80
+    assert registry.step_bound("cube", "n16", 0, {}) is not None

@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from teamworld.worlds.base.bounds import StepBound
+from teamworld.worlds.cube.joint_plans import find_plan
 from teamworld.worlds.cube.state import Block, Layout
 
 if TYPE_CHECKING:
@@ -55,23 +56,20 @@ class Chain(NamedTuple):
         return self.agents + self.reach - 1
 
 
-def bound(layout: Layout) -> StepBound | None:
-    """Return the bound of an instance; None where a block is too heavy for the team, or there is none."""
+def bound(layout: Layout, most: int = 500) -> StepBound | None:
+    """Return the bound of an instance; None where a block is too heavy for the team, or there is none.
+
+    Args:
+        layout: The instance.
+        most: Steps of a plan at most.
+    """
     agents, blocks = layout.agents, layout.blocks
     if not blocks or max(layout.weights) > len(agents):
         return None
     alone = max(_alone(number, layout) for number in range(len(blocks)))
     moves = _along_rows(layout) + _along_columns(layout)
     steps = max(alone, -(-moves // len(agents)))
-    return StepBound(steps, _plan_alone(layout))
-
-
-def _plan_alone(layout: Layout) -> int | None:
-    """Return the steps in which one agent walks to the left face of one block, with nothing in its way, and pushes."""
-    if len(layout.agents) != 1 or len(layout.blocks) != 1:
-        return None
-    ((row, col),), (block,) = layout.agents, layout.blocks
-    return abs(row - block.row) + layout.grid_size - block.weight - col - 1 if col < block.col else None
+    return StepBound(steps, find_plan(layout, most))
 
 
 def _chains(number: int, layout: Layout) -> Iterator[Chain]:

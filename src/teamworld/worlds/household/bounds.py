@@ -93,9 +93,9 @@ def bound(state: State, needs: Sequence[Need], watched: frozenset[NodeId], most:
         fetched = [_fetch(state, thing, graph.surroundings[places[thing]], inwards, ways) for thing in things]
         if len(things) > missing[need]:
             steps = sorted(each.steps for each in fetched)
-            far, joined = sorted(each.distance for each in fetched), sorted(each.joined for each in fetched)
-            alike = zip(steps, far, joined, strict=True)
-            fetched = [Fetched(own, way, short, None) for own, way, short in alike][: missing[need]]
+            far, short = sorted(each.distance for each in fetched), sorted(each.joined for each in fetched)
+            alike = zip(steps, far, short, strict=True)
+            fetched = [Fetched(own, way, less, None) for own, way, less in alike][: missing[need]]
         chosen += fetched
     if not chosen:
         return StepBound(0)
@@ -175,7 +175,7 @@ class _Graph:
                 there, half = np.full(len(around), hub), 0 if node in free else STEP_LENGTH * part // 4
                 lengths = np.full(len(around), half)
                 edges += [(around, there, lengths), (there, around, lengths)]
-        starts, ends, lengths = map(np.concatenate, zip(*edges, strict=True))
+        starts, ends, lengths = (np.concatenate(parts) for parts in zip(*edges, strict=True))
         order = np.argsort(starts, kind="stable")
         self._first = np.searchsorted(starts[order], np.arange(size + len(watched) + 1)).astype(np.int64)
         self._ends, self._lengths = ends[order].astype(np.int64), lengths[order].astype(np.int64)

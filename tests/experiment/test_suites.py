@@ -26,7 +26,10 @@ def test_the_suite_holds_120_instances_half_of_them_for_the_test() -> None:
     instances = [{(p.world, p.level, seed) for p in half for seed in p.seeds} for half in halves]
     assert [len(half) for half in instances] == [60, 60]
     assert not instances[0] & instances[1]
-    assert len({place.world for place in halves[0]}) >= 3
+    for half in instances:
+        worlds = Counter(world for world, _, _ in half)
+        assert len(worlds) >= 5
+        assert max(worlds.values()) <= 60 / 3
     for world, level, _ in instances[0]:
         assert level in registry.levels(world)
 
@@ -66,12 +69,21 @@ def test_a_comparison_on_a_suite_plays_each_level_with_its_seeds(
 
 
 def test_levels_are_listed_with_their_headroom(capsys: pytest.CaptureFixture[str]) -> None:
-    assert command(["levels", "lbf"]) == 0
-    lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
-    assert "; headroom " in lines["Foraging-2s-8x8-2p-2f-coop-v3"]
+    assert "; headroom " in _list_levels(capsys, "lbf")["Foraging-2s-8x8-2p-2f-coop-v3"]
+    assert "; headroom " in _list_levels(capsys, "household")["test"]  # measured on the test half alone
+    assert command(["levels", "--headroom"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    shares = [float(line.partition("headroom ")[2].removeprefix("from ").split("%")[0]) for line in lines]
+    assert len(shares) > 20
+    assert shares == sorted(shares, reverse=True)
     most, least = (0.413, 0.302, 0.52), (0.2, 0.1, 0.3)
     assert suite.Headroom(most, most).in_words() == "headroom 41% [30, 52]"
     assert suite.Headroom(most, least).in_words() == "headroom from 20% [10, 30] to 41% [30, 52]"
+
+
+def _list_levels(capsys: pytest.CaptureFixture[str], world: str) -> dict[str, str]:
+    assert command(["levels", world]) == 0
+    return {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
 
 
 def test_the_page_shows_the_table() -> None:

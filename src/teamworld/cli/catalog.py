@@ -42,7 +42,7 @@ def worlds(*names: str) -> int:
     return 0
 
 
-def levels(*worlds: str) -> int:
+def levels(*worlds: str, headroom: Flag = False) -> int:
     """List the levels of worlds, each with the step limit that holds unless --max-steps is given.
 
     Headroom, where it was measured, is the share of its steps that the best silent team could save; [95 % interval].
@@ -51,9 +51,19 @@ def levels(*worlds: str) -> int:
     ----------
     worlds:
         Names of worlds, or MODULE:NAME of one of your own. [default: all that ship or are registered]
+    headroom:
+        Only the levels whose headroom was measured, first those of which most is known to be saved.
     """
+    from teamworld.experiment.suites.suite import headrooms
     from teamworld.worlds import registry as known_worlds
 
+    if headroom:
+        for world in worlds:
+            known_worlds.load(world)
+        known = {place: own for place, own in headrooms().items() if not worlds or place[0] in worlds}
+        order = sorted(known, key=lambda place: (-known[place].least[0], -known[place].most[0], place))
+        _print({" ".join(place): known[place].in_words() for place in order})
+        return 0
     for world in worlds or known_worlds.names():
         known_worlds.load(world)
         if len(worlds) != 1:

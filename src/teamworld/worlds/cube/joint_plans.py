@@ -29,7 +29,7 @@ SMALL_TEAM: Final = 4
 _MOVES: Final[Mapping[Cell, int]] = {(-1, 0): 1, (1, 0): 2, (0, -1): 3, (0, 1): 4}
 
 
-class Job(NamedTuple):
+class BlockJob(NamedTuple):
     """A block that an agent pushes."""
 
     block: int
@@ -39,7 +39,7 @@ class Job(NamedTuple):
 
 
 #: What each agent does, in order; and the steps that this takes if nobody is in the way.
-Plan: TypeAlias = tuple[int, tuple[tuple[Job, ...], ...]]
+Plan: TypeAlias = tuple[int, tuple[tuple[BlockJob, ...], ...]]
 
 
 def find_plan(layout: Layout, most: int) -> int | None:
@@ -85,7 +85,7 @@ def _list_ahead(layout: Layout) -> list[list[int]]:
 def _share(layout: Layout, order: Sequence[int], later: Sequence[int]) -> Plan:
     """Return the jobs of each agent if the first agents to come push each block, or those after the first ``later``."""
     at, free = list(layout.agents), [0] * len(layout.agents)
-    jobs: list[list[Job]] = [[] for _ in at]
+    jobs: list[list[BlockJob]] = [[] for _ in at]
     begun: dict[int, int] = {}
     ahead = _list_ahead(layout)
     for number in order:
@@ -101,7 +101,7 @@ def _share(layout: Layout, order: Sequence[int], later: Sequence[int]) -> Plan:
         begun[number] = begin
         pushed = layout.grid_size - block.weight - block.col
         for agent, (row, col) in zip(team, places, strict=True):
-            jobs[agent].append(Job(number, row, block.col - col))
+            jobs[agent].append(BlockJob(number, row, block.col - col))
             at[agent], free[agent] = (row, col + pushed), begin + pushed
     return max(free), tuple(map(tuple, jobs))
 
@@ -113,7 +113,7 @@ def _formations(row: int, col: int, weight: int) -> Iterator[list[Cell]]:
         yield from ([(row + number, col - 1 - behind) for behind in range(weight)] for number in range(weight))
 
 
-def _play(layout: Layout, jobs: Sequence[Sequence[Job]], most: int) -> int | None:
+def _play(layout: Layout, jobs: Sequence[Sequence[BlockJob]], most: int) -> int | None:
     """Play a plan and return its steps; None if it takes more than so many, or gets stuck."""
     state, ahead = make_state(layout), _list_ahead(layout)
     left = [deque(own) for own in jobs]
@@ -134,7 +134,7 @@ def _play(layout: Layout, jobs: Sequence[Sequence[Job]], most: int) -> int | Non
 class _Moment:
     """Where all stand, and what keeps walkers away."""
 
-    def __init__(self, state: CubeState, left: Sequence[deque[Job]], ahead: Sequence[Sequence[int]]) -> None:
+    def __init__(self, state: CubeState, left: Sequence[deque[BlockJob]], ahead: Sequence[Sequence[int]]) -> None:
         stride = state.grid_size + 2
         self.size = state.grid_size
         self.at = [(int(cell) // stride - 1, int(cell) % stride - 1) for cell in state.agent_cell[0]]
@@ -181,7 +181,7 @@ class _Moment:
         return None
 
 
-def _choose_actions(state: CubeState, left: Sequence[deque[Job]], ahead: Sequence[Sequence[int]]) -> list[int]:
+def _choose_actions(state: CubeState, left: Sequence[deque[BlockJob]], ahead: Sequence[Sequence[int]]) -> list[int]:
     """Return the actions of a step."""
     moment = _Moment(state, left, ahead)
     actions, taken = [0] * len(left), {*moment.at}

@@ -7,8 +7,8 @@ puts down does nothing else in that timestep.
 
 *Cut.* A firefighter takes one tree a timestep, of the cell that it is in, a bulldozer clears the cells that it drives
 through, at most ``SWATH`` a timestep. Each cell with trees must be come to, at least from the nearest start; and all
-trees share the timesteps of all. Without bulldozers each cell takes at least one timestep of walking too: who cuts in
-a cell has come there from another one, but where it started.
+trees share the timesteps of all. Without bulldozers each cell takes at least the walk from the nearest other one or the
+start too, and a timestep: who cuts in a cell has come there from where it cut before, but where it started.
 
 *Scout.* Two flyers are above the fire at once, so the second nearest has come. From its first cell the fire grows by
 one cell at most with each fire step, aslant too.
@@ -99,7 +99,11 @@ def _cut(incident: Incident) -> int | None:
         fresh = SWATH * len(bulldozers) * 3 + len(walkers)  # trees a timestep, three in a cell at most
         return max(farthest, -(-sum(left.values()) // fresh))
     begun = {(round(x), round(y)) for x, y in walkers}
-    ways = sum((cell.x, cell.y) not in begun for cell in cells)
+    ways = 0
+    for cell in cells:
+        if (cell.x, cell.y) not in begun:
+            others = (dist(other, cell) - HALF_DIAGONAL for other in (*walkers, *cells) if other != cell)
+            ways += max(1, _timesteps(min(others) - HALF_DIAGONAL, PACES[FIREFIGHTER]))
     return max(farthest, -(-(sum(left.values()) + ways) // len(walkers)))
 
 

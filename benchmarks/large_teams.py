@@ -36,7 +36,8 @@ from teamworld.experiment.spec import RunCell
 from teamworld.language import Action, AgentId
 from teamworld.memory.guidebook import WorldModel
 from teamworld.methods import registry as methods
-from teamworld.methods.common.neighbourhoods import LARGE, InNeighbourhoods, divide, find_place
+from teamworld.methods.common.neighbourhoods import LARGE, divide, find_place, in_neighbourhoods
+from teamworld.methods.contract import InNeighbourhoods
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply
 from teamworld.reasoning.prompts import render
 from teamworld.reasoning.rules import RuleReasoner
@@ -126,7 +127,7 @@ def measure(place: str, method: str, count: Callable[[str], int], every: int) ->
     parts = split(world, options)
     mind = Simulated(RuleReasoner(streams), count, every)
     setting = Setting(0, 0, 1, {}, message_rule(method, "native", {}))
-    player = methods.make(method, options.model_dump())
+    player = in_neighbourhoods(methods.make(method, options.model_dump()))
 
     async def play() -> float:
         short = stop_after(world, int(steps))

@@ -26,6 +26,7 @@ import msgspec
 import zstandard
 
 from teamworld import run
+from teamworld.experiment import runner
 from teamworld.experiment.spec import ExperimentSpec, RunCell, build
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.results import Results
@@ -108,7 +109,7 @@ def listed(folder: Path) -> str:
 
 def opened(folder: Path) -> str:
     """Read an episode from the middle."""
-    from teamworld.viewer.selection import select_episode
+    from teamworld.experiment.store.selection import select_episode
 
     experiment = RunFolder(folder).experiment()
     seed = experiment.seeds[len(experiment.seeds) // 2]
@@ -130,13 +131,20 @@ def grouped(folder: Path) -> str:
 
 
 def resumed(folder: Path) -> str:
-    """Find which cells have episodes that are missing."""
-    place = RunFolder(folder)
-    experiment = place.experiment()
-    with Results(place.results_file) as results:
-        counts = results.counts()
-    missing = [cell for cell in experiment.cells() if counts.get(cell.name, 0) < experiment.episodes]
-    return f"{len(missing)} of {len(experiment.cells()):,} cells"
+    """Go on with the run, in which nothing is missing, as ``teamworld resume`` does before it reports."""
+    finished: list[int] = []
+    runner.finish(RunFolder(folder).experiment(), folder, earlier=lambda cell, numbers: finished.append(len(numbers)))
+    return f"{sum(finished):,} episodes finished"
+
+
+def reported(folder: Path) -> str:
+    """Make the tables of the run, as ``teamworld resume`` and ``report`` do."""
+    from teamworld.report import tables
+    from teamworld.report.episode_columns import columns_of
+
+    experiment = RunFolder(folder).experiment()
+    made = tables.of_run(columns_of(RunFolder(folder), experiment), experiment)
+    return f"{sum(len(table.rows) for table in made):,} lines"
 
 
 MEASURES: dict[str, tuple[Callable[[Path], str], str]] = {
@@ -144,6 +152,7 @@ MEASURES: dict[str, tuple[Callable[[Path], str], str]] = {
     "opened": (opened, "50 ms"),
     "grouped": (grouped, "10 s"),
     "resumed": (resumed, "5 s"),
+    "reported": (reported, "none"),
 }
 
 

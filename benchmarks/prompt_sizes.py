@@ -26,6 +26,7 @@ from teamworld.experiment.message_protocol import rule as message_rule
 from teamworld.experiment.spec import RunCell
 from teamworld.memory.guidebook import WorldModel
 from teamworld.methods import registry as methods
+from teamworld.methods.common.neighbourhoods import in_neighbourhoods
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply
 from teamworld.reasoning.prompts import render
 from teamworld.reasoning.rules import RuleReasoner
@@ -87,7 +88,11 @@ def measure(label: str, place: str, episodes: int, count: Callable[[str], int]) 
         world = worlds.make(name, level, 0, int(horizon), {})
         setting = Setting(0, 0, episode, options, message_rule(label, "native", {}))
         with tempfile.TemporaryDirectory() as scratch, LogWriter(Path(scratch) / "log.jsonl.zst") as log:
-            asyncio.run(Episode(world, methods.make(label, options), mind, memory, log, streams, setting).play())
+            asyncio.run(
+                Episode(
+                    world, in_neighbourhoods(methods.make(label, options)), mind, memory, log, streams, setting
+                ).play()
+            )
     return mind.sizes
 
 

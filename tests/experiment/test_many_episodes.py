@@ -10,6 +10,7 @@ import pytest
 import teamworld
 from teamworld import plain_files
 from teamworld.errors import UserError
+from teamworld.experiment import runner
 from teamworld.experiment.spec import RunCell
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.results import Results
@@ -53,6 +54,24 @@ def test_what_is_finished_is_the_same_in_every_form(out: Path) -> None:
         assert folder.digests(cell) == {row.episode: row.digest for own, row in rows if own == cell}
         with Results(folder.results_file, readonly=True) as results:
             assert results.rows(cell, [2]) == [row for own, row in rows if own == cell and row.episode == 2]
+
+
+def test_a_finished_run_is_counted_and_not_read(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    earlier: dict[str, list[int]] = {}
+    monkeypatch.setattr(Results, "_decoded", lambda self, rows: pytest.fail("a row was read"))
+    runner.finish(
+        RunFolder(out).experiment(), out, earlier=lambda cell, numbers: earlier.update({cell.name: sorted(numbers)})
+    )
+    assert earlier == {name: [1, 2] for name in ("greedy-s0", "greedy-s1", "random-s0", "random-s1")}
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 3])
+def test_rows_are_read_a_few_at_a_time(out: Path, monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
+    monkeypatch.setattr("teamworld.experiment.store.results._AT_ONCE", at_once)
+    with Results(RunFolder(out).results_file, readonly=True) as results:
+        for cell in RunFolder(out).experiment().cells():
+            assert list(results.each(cell)) == results.rows(cell)
+            assert len(results.rows(cell)) == 2
 
 
 def test_a_log_beyond_those_that_are_looked_at_is_no_link_out_either(

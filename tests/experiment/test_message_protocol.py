@@ -21,6 +21,7 @@ from teamworld.methods import registry
 from teamworld.methods.contract import WAIT, Decision, DecisionContext, Message, Method
 from teamworld.record import ActionStep, EpisodeStart, read_log
 from teamworld.report import comparison_tables, tables
+from teamworld.report.episode_columns import EpisodeColumns
 
 FREE = {
     **{"ticks": 0, "chars_per_tick": None, "maximum": None, "reach": None, "loss": 0.0},
@@ -177,7 +178,7 @@ def test_captions_name_the_protocol_where_more_than_one_rule_could_apply(asked: 
     experiment = build({**SMALL, **asked})
     for one in (experiment, experiment.resolved()):
         assert tables.talk(one) == words
-        made = [*tables.of_run([], one), tables.Table("", (), (), comparison_tables.caption([one]))]
+        made = [*tables.of_run(EpisodeColumns([]), one), tables.Table("", (), (), comparison_tables.caption([one]))]
         for table in made:
             assert words in table.caption if words else "talk" not in table.caption
         assert comparison_tables.where([one]).get("talk", "") == words

@@ -17,6 +17,7 @@ from teamworld.experiment.spec import ExperimentSpec, RunCell, build
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.record import EpisodeStart, read_log
 from teamworld.report import tables
+from teamworld.report.episode_columns import EpisodeColumns
 from teamworld.worlds import registry
 
 #: The limits of the benchmarks: CUBE's environment, C-WAH, CREW-Wildfire's tables.
@@ -95,6 +96,6 @@ def test_results_of_earlier_versions_are_replayed_though_they_hold_no_headline(t
 def test_tables_and_the_list_of_levels_state_the_limit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = run(build({**ONE, "max_steps": 9}), tmp_path)
     held = RunFolder(tmp_path).experiment()
-    assert all("at most 9 steps" in table.caption for table in tables.of_run(rows, held))
+    assert all("at most 9 steps" in table.caption for table in tables.of_run(EpisodeColumns(rows), held))
     assert command(["levels", "rooms"]) == 0
     assert all(" 120 steps  " in line for line in capsys.readouterr().out.splitlines())

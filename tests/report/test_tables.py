@@ -15,6 +15,7 @@ from teamworld.metrics.all_metrics import HeadlineValue
 from teamworld.metrics.definition import Value, share
 from teamworld.metrics.summary import Rate, Summary
 from teamworld.report import measurement
+from teamworld.report.episode_columns import EpisodeColumns
 from teamworld.report.tables import Table, by_episode, by_method, describe_reasoner, of_run, rich_tables
 
 METHODS = ("drwell", "greedy")
@@ -63,7 +64,7 @@ GREEDY = [row("greedy", seed, episode, 1.0, 80) for seed in range(3) for episode
 
 
 def test_episodes_are_averaged_over_seeds() -> None:
-    table = by_episode([*GREEDY, *DRWELL], EXPERIMENT)
+    table = by_episode(EpisodeColumns([*GREEDY, *DRWELL]), EXPERIMENT)
     assert table.columns == ("episode", "drwell completion", "drwell steps", "greedy completion", "greedy steps")
     assert table.rows == (("1", "0.50", "96.7", "1.00", "80.0"), ("2", "0.83", "73.3", "1.00", "80.0"))
     assert "mean of 3 seeds" in table.caption
@@ -71,12 +72,12 @@ def test_episodes_are_averaged_over_seeds() -> None:
 
 
 def test_an_episode_that_nobody_has_run_is_no_number() -> None:
-    table = by_episode(DRWELL[:1], EXPERIMENT)
+    table = by_episode(EpisodeColumns(DRWELL[:1]), EXPERIMENT)
     assert table.rows == (("1", "0.50", "100.0", "none", "none"), ("2", "none", "none", "none", "none"))
 
 
 def test_methods_with_intervals_over_seeds() -> None:
-    table = by_method([*GREEDY, *DRWELL], EXPERIMENT)
+    table = by_method(EpisodeColumns([*GREEDY, *DRWELL]), EXPERIMENT)
     lines = table.plain()["rows"]
     # Seeds average 0.75, 1 and 0.25. One resample in 27 has the least of them three times: more than 2.5 %.
     assert lines[0] == {
@@ -117,7 +118,7 @@ def of_fire(seed: int, score: float, saved: float, whole: float) -> EpisodeRow:
 def test_a_level_that_asks_for_no_goals_shows_its_headline_instead() -> None:
     rows = [of_fire(0, -10.0, 90.0, 100.0), of_fire(1, -30.0, -20.0, 10.0)]
     experiment = ExperimentSpec(methods=("greedy",), seeds=(0, 1), max_steps=100)
-    table, episodes = by_method(rows, experiment), by_episode(rows, experiment)
+    table, episodes = by_method(EpisodeColumns(rows), experiment), by_episode(EpisodeColumns(rows), experiment)
     assert table.columns[2:5] == ("world score", "damage prevented", "steps")
     # 70 of 110: a small fire does not outweigh a large one, as in the mean of 0.9 and -2
     assert table.rows[0][2:5] == ("-20.0 [-147.1, 107.1]", "0.64 [-17.79, 1.00]", "30.0 (2/2)")
@@ -142,30 +143,33 @@ def test_a_comparison_is_made_for_one_metric() -> None:
 
 def test_every_seed_weighs_the_same() -> None:
     rows = [row("drwell", 0, 1, 0.0, 10), *(row("drwell", 1, episode, 1.0, 30) for episode in (1, 2, 3))]
-    line = by_method(rows, EXPERIMENT).plain()["rows"][0]
+    line = by_method(EpisodeColumns(rows), EXPERIMENT).plain()["rows"][0]
     assert line["completion"] == "0.50 [0.00, 1.00]"  # 0.75 if episodes were pooled
     assert line["steps"] == "20.0 [0.0, 147.1]"
 
 
 def test_an_episode_without_goals_is_left_out_of_means() -> None:
     rows = [row("drwell", 0, 1, None, 10), row("drwell", 0, 2, 1.0, 30), row("drwell", 1, 1, 0.5, 20)]
-    line = by_method(rows, EXPERIMENT).plain()["rows"][0]
+    line = by_method(EpisodeColumns(rows), EXPERIMENT).plain()["rows"][0]
     assert (line["completion"], line["solved"]) == ("0.75 [0.00, 1.00]", "0.50 [0.09, 0.91]")
-    assert by_episode(rows, EXPERIMENT).rows[0][1:3] == ("0.50", "15.0")
-    assert by_method(rows[:1], EXPERIMENT).plain()["rows"][0]["completion"] == "none"
+    assert by_episode(EpisodeColumns(rows), EXPERIMENT).rows[0][1:3] == ("0.50", "15.0")
+    assert by_method(EpisodeColumns(rows[:1]), EXPERIMENT).plain()["rows"][0]["completion"] == "none"
 
 
 def test_one_seed_has_no_interval() -> None:
-    line = by_method(DRWELL[:2], EXPERIMENT).plain()["rows"][0]
+    line = by_method(EpisodeColumns(DRWELL[:2]), EXPERIMENT).plain()["rows"][0]
     assert (line["completion"], line["solved"], line["steps"]) == ("0.75", "0.50", "75.0")
     single = ExperimentSpec(methods=("drwell",), seeds=(7,))
-    assert "seed 7" in by_episode([], single).caption
+    assert "seed 7" in by_episode(EpisodeColumns([]), single).caption
 
 
 def test_a_method_without_episodes_is_named() -> None:
-    table = by_method(DRWELL, EXPERIMENT)
+    table = by_method(EpisodeColumns(DRWELL), EXPERIMENT)
     assert table.rows[1] == ("greedy", "0", *["none"] * 7)
-    assert [shown.title for shown in of_run(DRWELL, EXPERIMENT)] == ["cube n2: episodes in a row", "cube n2: methods"]
+    assert [shown.title for shown in of_run(EpisodeColumns(DRWELL), EXPERIMENT)] == [
+        "cube n2: episodes in a row",
+        "cube n2: methods",
+    ]
 
 
 def test_the_mind_is_called_what_it_is() -> None:
@@ -175,9 +179,9 @@ def test_the_mind_is_called_what_it_is() -> None:
     assert "rules:noise=0.1" in erring
     assert "no language model" in erring
     assert describe_reasoner(ExperimentSpec(reasoner="some/model")) == "some/model"
-    for table in of_run(DRWELL, EXPERIMENT):
+    for table in of_run(EpisodeColumns(DRWELL), EXPERIMENT):
         assert "built-in rules" in table.caption
-    for table in of_run(DRWELL, ExperimentSpec(methods=METHODS, reasoner="rules:noise=0.1")):
+    for table in of_run(EpisodeColumns(DRWELL), ExperimentSpec(methods=METHODS, reasoner="rules:noise=0.1")):
         assert "stand-in" in table.caption
 
 
@@ -206,14 +210,14 @@ def test_a_run_of_a_method_that_is_not_installed_now_is_reported() -> None:
     talks: tuple[tuple[str, MessageProtocol | None], ...] = (("", None), ("; native talk", "native"))
     for ending, talk in talks:
         experiment = ExperimentSpec(methods=("not_here", "coela"), episodes=1, seeds=(0, 1, 2), talk=talk)
-        assert of_run(rows, experiment)[1].caption.endswith(f"no language model{ending}")
+        assert of_run(EpisodeColumns(rows), experiment)[1].caption.endswith(f"no language model{ending}")
 
 
 @pytest.mark.parametrize("which", [0, 1], ids=["by episode", "by method"])
 @pytest.mark.parametrize("size", ["two methods", "five methods"])
 def test_a_terminal_of_80_columns_shows_every_number(which: int, size: str) -> None:
     rows, experiment = wide() if size == "five methods" else ([*GREEDY, *DRWELL], EXPERIMENT)
-    table = of_run(rows, experiment)[which]
+    table = of_run(EpisodeColumns(rows), experiment)[which]
     text = shown(table, 80)
     assert "…" not in text
     assert max(len(line) for line in text.splitlines()) <= 80
@@ -227,7 +231,7 @@ def test_more_methods_than_fit_follow_in_further_tables() -> None:
     methods = tuple(f"drwell:variant_number_{number}" for number in range(9))
     rows = [row(method, seed, 1, 0.5, 100) for method in methods for seed in range(3)]
     experiment = ExperimentSpec(methods=methods, episodes=1, seeds=(0, 1, 2))
-    for table in of_run(rows, experiment):
+    for table in of_run(EpisodeColumns(rows), experiment):
         text = shown(table, 80)
         assert "…" not in text
         assert len(rich_tables(table)) > 1
@@ -251,14 +255,15 @@ def test_headings_of_two_words_and_long_names_are_shown_whole() -> None:
 
 def test_a_narrow_terminal_does_cut() -> None:
     """The test above can fail."""
-    assert "…" in shown(of_run(*wide())[1], 40)
+    rows, experiment = wide()
+    assert "…" in shown(of_run(EpisodeColumns(rows), experiment)[1], 40)
 
 
 def test_an_unfinished_run_says_so_and_counts_the_seeds_that_it_has() -> None:
     rows = [row(m, seed, episode, 1.0, 50) for seed in (0, 1, 2) for m in METHODS for episode in (1, 2)]
     for count, words in ((12, "over 3 seeds]"), (7, "unfinished: 7 of 12 episodes"), (4, "one seed, no interval")):
-        caption = by_method(rows[:count], EXPERIMENT).caption
+        caption = by_method(EpisodeColumns(rows[:count]), EXPERIMENT).caption
         assert words in caption
         assert ("unfinished" in caption) == (count < 12)
-    assert "seed 0; unfinished: 4 of 12 episodes" in by_episode(rows[:4], EXPERIMENT).caption
-    assert "mean of 2 seeds; unfinished" in by_episode(rows[:7], EXPERIMENT).caption
+    assert "seed 0; unfinished: 4 of 12 episodes" in by_episode(EpisodeColumns(rows[:4]), EXPERIMENT).caption
+    assert "mean of 2 seeds; unfinished" in by_episode(EpisodeColumns(rows[:7]), EXPERIMENT).caption

@@ -27,11 +27,11 @@ from teamworld.experiment.shared_budget import SharedBudget
 from teamworld.experiment.spec import ExperimentSpec
 from teamworld.experiment.store.folder import EXPERIMENT_FILE, RunFolder
 from teamworld.experiment.store.recorded_calls import CallStore
-from teamworld.experiment.store.results import EpisodeRow
 from teamworld.plain_files import list_files
 from teamworld.reasoning.human import Desk
 from teamworld.reasoning.llm.prices import Prices
 from teamworld.report import bills, evidence, tables
+from teamworld.report.episode_columns import EpisodeColumns, columns_of
 from teamworld.report.tables import Table
 
 #: Longest name made from arguments, without the hash that then stands for the rest.
@@ -94,18 +94,22 @@ def execute(
     if options.shard and figures:
         raise UserError("--figures is for whole runs: leave it out of a shard, and draw once they are joined")
     with monitored(share(experiment.episode_count, options), experiment, options, desk=desk) as (step, monitor):
-        rows = runner.run(experiment, path, step, options, monitor)
+        runner.finish(experiment, path, step, options, monitor, step.skip)
     if options.shard:
         tell_shard(path, options.shard, as_json=as_json)
         return
+    whole = folder.experiment()
     if as_json:
         if figures:
-            draw_figures(folder, rows, quiet=True)
-        dump({"run": str(path), "episodes": [row.plain() for row in rows]})
+            draw_figures(folder, columns_of(folder, whole), quiet=True)
+        print(f'{{"run": {json_text.dumps(str(path))}, "episodes": ', end="")
+        _dump_rows(folder)
+        print("}")
         return
-    for table in tables.of_run(rows, folder.experiment()):
+    rows = columns_of(folder, whole)
+    for table in tables.of_run(rows, whole):
         print_table(table)
-    for note in (tables.describe_errors(folder.errors(folder.experiment())), tables.describe_code(folder.codes())):
+    for note in (tables.describe_errors(folder.errors(whole)), tables.describe_code(folder.codes())):
         if note:
             print(printable(note))
     if (bill := next(bills.of_run(folder, Prices.load(options.prices)), None)) is not None:
@@ -113,6 +117,15 @@ def execute(
     if figures:
         draw_figures(folder, rows, quiet=False)
     print(printable(f"Everything is recorded in {path}; look closer with: teamworld report {path} --figures"))
+
+
+def _dump_rows(folder: RunFolder) -> None:
+    """Print the finished episodes of a run as a JSON list, one after the other: they may be many."""
+    between = "["
+    for _, row in folder.each_finished(folder.experiment()):
+        print(f"{between}{json_text.dumps(row.plain(), allow_nan=False)}", end="")
+        between = ", "
+    print("]" if between == ", " else "[]", end="")
 
 
 def of_shard(folder: Path, options: RunOptions) -> Path:
@@ -179,7 +192,7 @@ def _within(path: Path, folder: Path) -> str:
     return path.relative_to(folder).as_posix()
 
 
-def draw_figures(folder: RunFolder, rows: Sequence[EpisodeRow], *, quiet: bool) -> None:
+def draw_figures(folder: RunFolder, rows: EpisodeColumns, *, quiet: bool) -> None:
     """Draw the figures of a run into its folder."""
     from teamworld.report.run_figures import draw_all  # only here: matplotlib takes its time
 
@@ -208,25 +221,30 @@ def run_grid(data: Mapping[str, Any], out: Path | None, options: RunOptions, *, 
     budget = SharedBudget(options, folders.values())
     grid.claim(out, data)
     total = share(sum(part.experiment.episode_count for part in parts), options)
-    done: dict[str, list[EpisodeRow]] = {}
     with monitored(total, parts[0].experiment, options, lines=lines) as (step, monitor):
         for part in parts:
             folder = folders[part.name]
             own = budget.options_for(folder, part.experiment)
-            done[part.name] = runner.run(part.experiment, folder, step, own, monitor)
+            runner.finish(part.experiment, folder, step, own, monitor, step.skip)
     if options.shard:
         tell_shard(out, options.shard, as_json=as_json)
         return
     if as_json:
-        dump({"grid": str(out), "runs": {part.name: [row.plain() for row in done[part.name]] for part in parts}})
+        print(f'{{"grid": {json_text.dumps(str(out))}, "runs": {{', end="")
+        for number, part in enumerate(parts):
+            print(f"{', ' * bool(number)}{json_text.dumps(part.name)}: ", end="")
+            _dump_rows(RunFolder(folders[part.name]))
+        print("}}")
         return
     played = [part._replace(experiment=RunFolder(folders[part.name]).keep_limit(part.experiment)) for part in parts]
-    print_table(_grid_table(played, done))
+    print_table(_grid_table(played, folders))
     print(printable(f"Everything is recorded in {out}; in Python: teamworld.load('{out}').episodes"))
 
 
-def _grid_table(parts: Sequence[grid.GridRun], done: Mapping[str, list[EpisodeRow]]) -> Table:
-    tabled = [tables.by_method(done[part.name], part.experiment) for part in parts]
+def _grid_table(parts: Sequence[grid.GridRun], folders: Mapping[str, Path]) -> Table:
+    runs = [RunFolder(folders[part.name]) for part in parts]
+    columns = (columns_of(run, run.experiment()) for run in runs)
+    tabled = [tables.by_method(own, part.experiment) for part, own in zip(parts, columns, strict=True)]
     left_out = ("method", "joint acts", "plans", "messages", "re-asked")
     shown = [name for name in dict.fromkeys(name for table in tabled for name in table.columns) if name not in left_out]
     rows = []

@@ -17,6 +17,7 @@ from teamworld.reasoning.prompts import plural
 from teamworld.reasoning.registry import list_models
 from teamworld.record import LlmCall
 from teamworld.report import tables, worth
+from teamworld.report.episode_columns import EpisodeColumns
 from teamworld.report.stored_worth import save_worth
 from teamworld.report.tables import Table
 
@@ -91,7 +92,7 @@ def _taken(origin: Origin, options: RunOptions) -> str:
 def _beside(played: ForkedEpisode) -> Table:
     """Return a table of both episodes."""
     both = (played.origin, played.row)
-    of_each = [tables.by_method([row], played.experiment) for row in both]
+    of_each = [tables.by_method(EpisodeColumns([row]), played.experiment) for row in both]
     columns = [name for name in of_each[0].columns if name in of_each[1].columns and name != "method"]
     lines = []
     for name, table in zip(("as recorded", "fork"), of_each, strict=True):

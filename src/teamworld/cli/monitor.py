@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from teamworld.experiment.estimate import CostEstimate, beyond, estimate
 from teamworld.experiment.reasoner_factory import RunMonitor
 from teamworld.experiment.replay_reasoner import replays
 from teamworld.experiment.run_options import RunOptions
-from teamworld.experiment.spec import ExperimentSpec
+from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.results import EpisodeRow
 from teamworld.reasoning.human import HUMAN, Desk
@@ -95,6 +95,25 @@ def estimate_all(runs: Sequence[tuple[Path, ExperimentSpec]], options: RunOption
     return [f"{len(new)} runs together:", *estimate_lines(expected, options)] if expected else []
 
 
+class EpisodeSteps:
+    """Moves a progress bar with each episode; called with one that was played.
+
+    Args:
+        describe: Sets the text beside the bar; ``advance`` moves it.
+    """
+
+    def __init__(self, describe: Callable[..., None]) -> None:
+        self._describe = describe
+
+    def __call__(self, row: EpisodeRow) -> None:
+        """Move on by an episode."""
+        self._describe(f"{row.method}, seed {row.seed}", advance=1)
+
+    def skip(self, cell: RunCell, numbers: Collection[int]) -> None:
+        """Move on by episodes that were finished before."""
+        self._describe(f"{cell.method}, seed {cell.seed}", advance=len(numbers))
+
+
 @contextmanager
 def monitored(
     total: int,
@@ -103,7 +122,7 @@ def monitored(
     *,
     lines: Sequence[str] | None = None,
     desk: Desk | None = None,
-) -> Iterator[tuple[Callable[[EpisodeRow], None], RunMonitor]]:
+) -> Iterator[tuple[EpisodeSteps, RunMonitor]]:
     """Show a progress bar for so many episodes; give what is called with each, and the monitor of their reasoners.
 
     Args:
@@ -139,6 +158,6 @@ def monitored(
         for line in lines or ():
             notice(line)
         yield (
-            lambda row: describe(f"{row.method}, seed {row.seed}", advance=1),
+            EpisodeSteps(describe),
             RunMonitor(spent, notice, begins, keyboard, desk),
         )

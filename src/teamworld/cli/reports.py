@@ -74,6 +74,7 @@ def report(
     from teamworld.report import bills, tables
     from teamworld.report import competence as competences
     from teamworld.report import regret as regrets
+    from teamworld.report.episode_columns import columns_of
 
     if failures:
         _report_failures(RunFolder(folder), episode, everything=all, as_json=json)
@@ -90,7 +91,7 @@ def report(
             elif regret:
                 own = [regrets.by_method([row for _, row in run_folder.finished(experiment)], experiment)]
             else:
-                own = tables.of_run([row for _, row in run_folder.finished(experiment)], experiment)
+                own = tables.of_run(columns_of(run_folder, experiment), experiment)
             name = f"{path.relative_to(folder).as_posix()}: " if grid.kind_of(folder) is not None else ""
             shown += [replace(table, title=f"{name}{table.title}") for table in own]
             said = (tables.describe_errors(run_folder.errors(experiment)), tables.describe_code(run_folder.codes()))
@@ -107,7 +108,7 @@ def report(
             print(printable(f"{folder} asked no language model: {asked}"))
     if figures:
         for path, experiment in _begun(folder):
-            draw_figures(RunFolder(path), [row for _, row in RunFolder(path).finished(experiment)], quiet=json)
+            draw_figures(RunFolder(path), columns_of(RunFolder(path), experiment), quiet=json)
     return 0
 
 

@@ -17,7 +17,6 @@ from teamworld.episode.plan_execution import Ending, PlanExecution, Status
 from teamworld.episode.stages import Stages
 from teamworld.language import Action, AgentId, Entity, GoalId, Relation, show
 from teamworld.memory.guidebook import WorldModel
-from teamworld.methods.common.neighbourhoods import in_neighbourhoods
 from teamworld.methods.contract import Briefing, Carry, Choice, Decision, Method
 from teamworld.planning.simulate import dry_run
 from teamworld.reasoning.allowance import TokenAllowance
@@ -109,7 +108,7 @@ class Episode:
         allowance: TokenAllowance | None = None,
     ) -> None:
         self._world = world
-        self._method = in_neighbourhoods(method)
+        self._method = method
         self._reasoner = reasoner
         self._memory = memory
         self._streams = streams

@@ -49,7 +49,7 @@ def run(
     method: str | type[Method] | Iterable[str | type[Method]] | None = None,
     seed: int | Iterable[int] | None = None,
     out: Path | str,
-    progress: Callable[[EpisodeRow], None] = lambda row: None,
+    progress: Callable[[EpisodeRow], None] | None = None,
     running: RunOptions | None = None,
     **fields: Any,
 ) -> list[EpisodeRow]:

@@ -309,19 +309,21 @@ def run(
     experiment: ExperimentSpec,
     folder: RunFolder,
     part: EpisodePart,
-    progress: Callable[[EpisodeRow], None],
+    progress: runner.EpisodeCallback,
+    earlier: runner.EarlierCallback,
     opened: AbstractAsyncContextManager[ReasonerFactory],
     errors: runner.EpisodeErrors,
     running: RunOptions,
     notice: Callable[[str], None],
-) -> list[EpisodeRow]:
+) -> None:
     """Run what is missing of a resolved experiment, in a folder that the caller holds.
 
     Args:
         experiment: The experiment.
         folder: Its folder.
         part: What is to be run of it.
-        progress: Called after every episode, finished ones included.
+        progress: Called after every episode that is played now.
+        earlier: Called with each cell that has finished episodes.
         opened: The reasoners; calls of language models are made here, whichever worker asks.
         errors: Is told of episodes that end in an error.
         running: How the run is carried out.
@@ -335,14 +337,10 @@ def run(
     with (
         Results(folder.results_file) as results,
         MemoryStore(folder.memory_file) as memory,
-        warm_start.opened(folder, experiment) as earlier,
-        shared_memory.opened(experiment, server, list(part), earlier, running.patience, notice) as shared,
+        warm_start.opened(folder, experiment) as brought,
+        shared_memory.opened(experiment, server, list(part), brought, running.patience, notice) as shared,
     ):
-        finished = {cell: results.rows(cell) for cell in part}
-        for rows in finished.values():
-            for row in rows:
-                progress(row)
-        queue = _queue(experiment, part, finished, memory)
+        queue = _queue(experiment, part, results, memory, earlier)
         cells = {cell.name: cell for cell in part}
 
         def keep(delivery: Delivery) -> None:
@@ -363,7 +361,6 @@ def run(
 
         with _explained(ray):
             runner.completed(_play_all(ray, experiment, folder, opened, queue, keep))
-        return [row for cell in part for row in results.rows(cell)]
 
 
 def in_order(
@@ -414,23 +411,25 @@ def _explained(ray: Any) -> Iterator[None]:  # noqa: ANN401  (a module)
 def _queue(
     experiment: ExperimentSpec,
     part: EpisodePart,
-    finished: Mapping[RunCell, Sequence[EpisodeRow]],
+    results: Results,
     memory: MemoryStore,
+    tell: runner.EarlierCallback,
 ) -> BatchQueue:
     """Return what is missing: cells of methods that learn first, since they take longest."""
     units: list[Unit] = []
     earlier: dict[RunCell, list[EarlierEpisode]] = {}
     for cell, numbers in part.items():
         method = methods.make(cell.method, experiment.options[cell.method])
-        rows = {row.episode: row for row in finished[cell]}
-        missing = [number for number in numbers if number not in rows]
+        if finished := results.digests(cell):
+            tell(cell, finished)
+        missing = [number for number in numbers if number not in finished]
         if not any(method.learns_in(number) for number in numbers):
             units += [Unit(cell, [number], learns=False) for number in missing]
         elif missing:
-            memory.discard(cell.name, keep=rows)
+            memory.discard(cell.name, keep=finished)
             units.append(Unit(cell, missing, learns=True))
             deltas = {delta.episode: delta for delta in memory.deltas(cell.name)}
-            earlier[cell] = [EarlierEpisode(row, deltas.get(number)) for number, row in sorted(rows.items())]
+            earlier[cell] = [EarlierEpisode(row, deltas.get(row.episode)) for row in results.each(cell)]
     return BatchQueue(sorted(units, key=lambda unit: not unit.learns), earlier)
 
 

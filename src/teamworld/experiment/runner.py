@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass
@@ -39,6 +39,7 @@ from teamworld.experiment.store.results import EpisodeRow, Results
 from teamworld.experiment.warm_start import RunMemories
 from teamworld.memory.store import MemoryStore
 from teamworld.methods import registry as methods
+from teamworld.methods.common.neighbourhoods import in_neighbourhoods
 from teamworld.methods.contract import Method
 from teamworld.metrics.summary import summarise
 from teamworld.reasoning.contract import LostCall, Reasoner
@@ -51,6 +52,8 @@ from teamworld.worlds import registry as worlds
 _WORTH = 40
 #: Called after every episode, with its row.
 EpisodeCallback = Callable[[EpisodeRow], None]
+#: Called with a cell and the numbers of those of its episodes that an earlier call has finished.
+EarlierCallback = Callable[[RunCell, Collection[int]], None]
 Result = TypeVar("Result")
 
 
@@ -65,7 +68,7 @@ class PlayedEpisode(NamedTuple):
 def run(
     experiment: ExperimentSpec,
     out: Path,
-    progress: EpisodeCallback = lambda row: None,
+    progress: EpisodeCallback | None = None,
     running: RunOptions | None = None,
     watch: RunMonitor | None = None,
 ) -> list[EpisodeRow]:
@@ -84,9 +87,45 @@ def run(
         UserError: The experiment or the folder cannot be used; the folder is left as it was. Or a limit was reached
             or a provider cannot be used: then the same call goes on where it stopped.
     """
-    remote = remote_of(out)
-    if remote is None:
-        return _run_here(experiment, out, progress, running or RunOptions(), watch or RunMonitor())
+    folder = RunFolder(out)
+    if progress is None:
+        finish(experiment, out, running=running, watch=watch)
+    else:
+
+        def tell(cell: RunCell, numbers: Collection[int]) -> None:
+            with Results(folder.results_file, readonly=True) as results:
+                for row in results.each(cell):
+                    progress(row)
+
+        finish(experiment, out, progress, running, watch, tell)
+    return [row for _, row in folder.finished(folder.experiment())]
+
+
+def finish(
+    experiment: ExperimentSpec,
+    out: Path,
+    progress: EpisodeCallback = lambda row: None,
+    running: RunOptions | None = None,
+    watch: RunMonitor | None = None,
+    earlier: EarlierCallback = lambda cell, numbers: None,
+) -> None:
+    """Play what is missing of an experiment in a folder; what is finished is counted, and not read.
+
+    Args:
+        experiment: As of ``run``, as all that is not named here.
+        out: The run's folder.
+        progress: Called after every episode that is played now.
+        running: How to carry it out.
+        watch: What the user should know.
+        earlier: Called with each cell that has finished episodes, before others of it are played.
+
+    Raises:
+        UserError: As of ``run``.
+    """
+    running, watch = running or RunOptions(), watch or RunMonitor()
+    if (remote := remote_of(out)) is None:
+        _finish_here(experiment, out, progress, running, watch, earlier)
+        return
     folder = RunFolder(out)
     with EpisodeUpload(remote, out) as upload:
 
@@ -94,12 +133,22 @@ def run(
             upload.add(folder.new_log(RunCell(row.method, row.seed), row.episode))
             progress(row)
 
-        return _run_here(experiment, out, add, running or RunOptions(), watch or RunMonitor())
+        def add_earlier(cell: RunCell, numbers: Collection[int]) -> None:
+            for number in numbers:
+                upload.add(folder.new_log(cell, number))
+            earlier(cell, numbers)
+
+        _finish_here(experiment, out, add, running, watch, add_earlier)
 
 
-def _run_here(
-    experiment: ExperimentSpec, out: Path, progress: EpisodeCallback, running: RunOptions, watch: RunMonitor
-) -> list[EpisodeRow]:
+def _finish_here(
+    experiment: ExperimentSpec,
+    out: Path,
+    progress: EpisodeCallback,
+    running: RunOptions,
+    watch: RunMonitor,
+    earlier: EarlierCallback,
+) -> None:
     folder = RunFolder(out)
     experiment.load_plugins()
     experiment, source = recall(experiment, folder)
@@ -145,7 +194,8 @@ def _run_here(
         server = None if is_finished else shared_memory.server_of(experiment)
         processes = process_pool.many(size, _WORTH, running.processes) if nobody else 1
         if processes > 1 and running.engine == LOCAL and not has_local_plugins(experiment):
-            return _run_in_processes(experiment, folder, part, processes, progress, server)
+            _run_in_processes(experiment, folder, part, processes, progress, earlier, server)
+            return
         reasoners: AbstractAsyncContextManager[ReasonerFactory] = nullcontext(ReasonerFactory(experiment))
         if source is not None:
             reasoners = from_record(experiment, folder, source)
@@ -159,9 +209,11 @@ def _run_here(
         if running.engine != LOCAL and source is None and not is_finished:
             from teamworld.experiment import ray_engine  # only here: it stands on this module
 
-            return ray_engine.run(experiment, folder, part, progress, reasoners, errors, running, watch.notice)
+            callbacks = progress, earlier
+            ray_engine.run(experiment, folder, part, *callbacks, reasoners, errors, running, watch.notice)
+            return
         sharing = server, running.patience, watch.notice
-        return completed(_run(experiment, folder, folder.registered, part, progress, reasoners, errors, *sharing))
+        completed(_run(experiment, folder, folder.registered, part, progress, earlier, reasoners, errors, *sharing))
 
 
 def _check_world(experiment: ExperimentSpec, folder: RunFolder) -> None:
@@ -205,21 +257,20 @@ def _run_in_processes(
     part: EpisodePart,
     processes: int,
     progress: EpisodeCallback,
+    earlier: EarlierCallback,
     server: Login | None,
-) -> list[EpisodeRow]:
+) -> None:
     with Results(folder.results_file) as results, MemoryStore(folder.memory_file):
-        counts = results.counts()
-        missing = [{cell: numbers} for cell, numbers in part.items() if counts.get(cell.name, 0) < len(numbers)]
-        begun = {cell for cells in missing for cell in cells}
-        for cell in part:
-            for row in results.rows(cell) if cell not in begun else ():
+        missing = []
+        for cell, numbers in part.items():
+            if done := results.digests(cell):
+                earlier(cell, done)
+            if len(done) < len(numbers):
+                missing.append({cell: numbers})
+        playing = partial(run_part, experiment, folder, folder.registered, server=server)
+        for rows in process_pool.as_done(playing, missing, processes) if missing else ():
+            for row in rows:
                 progress(row)
-        if missing:
-            playing = partial(run_part, experiment, folder, folder.registered, server=server)
-            for rows in process_pool.as_done(playing, missing, processes):
-                for row in rows:
-                    progress(row)
-        return [row for cell in part for row in results.rows(cell)]
 
 
 def run_part(
@@ -231,7 +282,7 @@ def run_part(
     errors: EpisodeErrors | None = None,
     server: Login | None = None,
 ) -> list[EpisodeRow]:
-    """Run what is missing of some episodes in a folder that the caller holds.
+    """Run what is missing of some episodes in a folder that the caller holds, and return the rows in order.
 
     Args:
         experiment: The resolved experiment.
@@ -245,7 +296,11 @@ def run_part(
     experiment.load_plugins()
     answering = nullcontext(reasoners or ReasonerFactory(experiment))
     errors = errors or EpisodeErrors(shards.count(part))
-    return completed(_run(experiment, folder, registered, part, lambda row: None, answering, errors, server))
+    played: list[EpisodeRow] = []
+    callbacks = played.append, lambda cell, numbers: None
+    completed(_run(experiment, folder, registered, part, *callbacks, answering, errors, server))
+    order = {cell.name: place for place, cell in enumerate(part)}
+    return sorted(played, key=lambda row: (order[row.cell], row.episode))
 
 
 async def _run(
@@ -254,27 +309,38 @@ async def _run(
     registered: str,
     part: EpisodePart,
     progress: EpisodeCallback,
+    earlier: EarlierCallback,
     opened: AbstractAsyncContextManager[ReasonerFactory],
     errors: EpisodeErrors,
     server: Login | None = None,
     patience: float = PATIENCE,
     notice: Callable[[str], None] = lambda line: None,
-) -> list[EpisodeRow]:
+) -> None:
     with (
         Results(folder.results_file) as results,
         MemoryStore(folder.memory_file) as memory,
-        warm_start.opened(folder, experiment) as earlier,
-        shared_memory.opened(experiment, server, list(part), earlier, patience, notice) as shared,
+        warm_start.opened(folder, experiment) as brought,
+        shared_memory.opened(experiment, server, list(part), brought, patience, notice) as shared,
     ):
         async with opened as reasoners:
             turn = asyncio.Semaphore(reasoners.together)
-            memories = RunMemories(memory, earlier, shared)
+            memories = RunMemories(memory, brought, shared)
             codes = {method: code_of(experiment, method) for method in {cell.method: None for cell in part}}
             job = CellRunner(
-                experiment, folder, part, results, memories, reasoners, progress, turn, errors, codes, registered
+                experiment,
+                folder,
+                part,
+                results,
+                memories,
+                reasoners,
+                progress,
+                earlier,
+                turn,
+                errors,
+                codes,
+                registered,
             )
             await job.finish_all(job.run(cell) for cell in part)
-        return [row for cell in part for row in results.rows(cell)]
 
 
 class EpisodeErrors:
@@ -320,6 +386,7 @@ class CellRunner:
     memories: RunMemories
     reasoners: ReasonerFactory
     progress: EpisodeCallback
+    earlier: EarlierCallback
     turn: asyncio.Semaphore
     """Held while an episode is played."""
     errors: EpisodeErrors
@@ -330,7 +397,7 @@ class CellRunner:
 
     async def run(self, cell: RunCell) -> None:
         """Run what is missing of a cell: in order where the method learns, else at the same time."""
-        finished = {row.episode: row for row in self.results.rows(cell)}
+        finished = self.results.digests(cell)
         method = self._method(cell)
         numbers = self.part[cell]
         learning = [number for number in numbers if method.learns_in(number)]
@@ -340,8 +407,8 @@ class CellRunner:
             )
         self.memories.learned.discard(cell.name, keep=finished)
         self._restore(cell, finished)
-        for number in finished:
-            self.progress(finished[number])
+        if finished:
+            self.earlier(cell, finished)
         missing = [number for number in numbers if number not in finished]
         if learning:
             for number in missing:
@@ -375,14 +442,19 @@ class CellRunner:
     def _method(self, cell: RunCell) -> Method:
         return methods.make(cell.method, self.experiment.options[cell.method])
 
-    def _restore(self, cell: RunCell, finished: Mapping[int, EpisodeRow]) -> None:
-        """Learn again from the logs of finished episodes that the memory does not hold: the log is the truth."""
+    def _restore(self, cell: RunCell, finished: Mapping[int, str]) -> None:
+        """Learn again from the logs of finished episodes that the memory does not hold: the log is the truth.
+
+        Args:
+            cell: Whose.
+            finished: Digests of the logs by number.
+        """
         method, memory = self._method(cell), self.memories.learned
         held = set(memory.episodes(cell.name))
         missing = [episode for episode in sorted(finished) if method.learns_in(episode) and episode not in held]
         for episode in missing:
             path = self.folder.log(cell, episode)
-            if not path.exists() or digest(path) != finished[episode].digest:
+            if not path.exists() or digest(path) != finished[episode]:
                 raise UserError(f"{path} is missing or altered: put back a copy of it, or start with another --out")
             if (delta := method.learn(list(read_log(path)))) is not None:
                 memory.commit(cell.name, delta)
@@ -445,6 +517,8 @@ async def play(
             for label in interventions.fork.methods
         }
         method = ForkedMethod(method, others, interventions, reasoner, world)
+    else:
+        method = in_neighbourhoods(method)
     allowance = experiment.allowance(cell, episode)
     if allowance is not None:
         reasoner = MeteredReasoner(reasoner, allowance, reasoning=experiment.reasoning == "on")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 from teamworld.language import AgentId, Entity, Fact, GoalId, Plan, plain, plain_names
 from teamworld.memory.contract import MemoryDelta
@@ -207,6 +207,24 @@ class StrictModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class InNeighbourhoods(StrictModel):
+    """The option of methods whose agents talk or are planned for together."""
+
+    neighbourhood: int | None = Field(
+        default=8,
+        ge=1,
+        description="agents that talk and plan together at most, in teams of more than 16: a larger team is split by "
+        "where its agents stand at the start; null: never",
+    )
+
+    @model_serializer(mode="wrap")
+    def _as_ever(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave the option out where it is not set: logs without it stay the bytes that they were before."""
+        values: dict[str, Any] = plain(self)
+        is_default = self.neighbourhood == type(self).model_fields["neighbourhood"].default
+        return {name: value for name, value in values.items() if name != "neighbourhood" or not is_default}
+
+
 class Method:
     """Base of all methods: hooks that a method does not need do nothing."""
 
@@ -228,6 +246,9 @@ class Method:
     talk: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     """Its published rule for messages, as options that differ from free talk (``MessageRule``); it holds under the
     protocol ``native``."""
+    neighbourhood: int | None = None
+    """Agents that talk or are planned for together at most, where the team is large; None: the whole team. Methods
+    whose options are ``InNeighbourhoods`` have it from there."""
 
     @classmethod
     def native_talk(cls, options: BaseModel) -> Mapping[str, Any]:
@@ -237,6 +258,12 @@ class Method:
     def __init__(self, options: BaseModel) -> None:
         """Take the method's own options; every episode has a new object."""
         self._options: Any = self.options.model_validate(options, from_attributes=True)
+        if isinstance(self._options, InNeighbourhoods):
+            self.neighbourhood = self._options.neighbourhood
+
+    def fresh(self) -> Method:
+        """Return another of this method, with the same options, that has not begun."""
+        return type(self)(self._options)
 
     @classmethod
     def recorded_options(cls, options: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -202,13 +202,22 @@ class PooledValue(NamedTuple):
 def pool(definition: Metric, values: Sequence[Value]) -> PooledValue:
     """Pool the values of one metric: the ratio of sums for rates of events, the mean for quantities of an episode."""
     known = [value for value, _, _ in values if value is not None]
+    parts = [
+        [part for part in column if part is not None] for column in ((v.num for v in values), (v.den for v in values))
+    ]
+    return pool_known(definition, known, *parts, len(values))
+
+
+def pool_known(
+    definition: Metric, values: Sequence[float], nums: Sequence[float], dens: Sequence[float], count: int
+) -> PooledValue:
+    """Pool a metric over so many episodes: of their values, numerators and denominators those that there are."""
     if definition.pooling == "micro":
         # Numerators without a denominator count: moves of an episode in which nothing was done are travel too.
-        num = fsum(value.num for value in values if value.num is not None)
-        den = fsum(value.den for value in values if value.den is not None)
+        num, den = fsum(nums), fsum(dens)
     else:
-        num, den = fsum(known), float(len(known))
-    return PooledValue(num / den if den else None, num, den, len(known), len(values) - len(known))
+        num, den = fsum(values), float(len(values))
+    return PooledValue(num / den if den else None, num, den, len(values), count - len(values))
 
 
 def pool_all(episodes: Sequence[Mapping[str, Value]]) -> dict[str, PooledValue]:

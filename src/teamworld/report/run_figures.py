@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from teamworld.errors import UserError
 from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.folder import RunFolder
-from teamworld.experiment.store.results import EpisodeRow
 from teamworld.memory.store import MemoryStore
+from teamworld.report.episode_columns import EpisodeColumns, MethodColumns
 from teamworld.report.figure_style import COLOURS, look, need
 from teamworld.report.tables import describe_reasoner_and_talk, first_metrics, over_seeds
 
@@ -21,13 +20,13 @@ if TYPE_CHECKING:
 _LINE = 100  # characters
 
 
-def draw_all(folder: RunFolder, experiment: ExperimentSpec, rows: Sequence[EpisodeRow]) -> list[Path]:
+def draw_all(folder: RunFolder, experiment: ExperimentSpec, rows: EpisodeColumns) -> list[Path]:
     """Draw the learning curve and the world model of each method's first seed that learned; return the files.
 
     Raises:
         UserError: matplotlib is not installed, or there are no episodes yet.
     """
-    if not rows:
+    if not len(rows):
         raise UserError(f"{folder.path} has no finished episode yet: nothing to draw")
     target = folder.path / "figures"
     target.mkdir(exist_ok=True)
@@ -37,16 +36,17 @@ def draw_all(folder: RunFolder, experiment: ExperimentSpec, rows: Sequence[Episo
     ]
 
 
-def learning_curve(rows: Sequence[EpisodeRow], experiment: ExperimentSpec, path: Path) -> Path:
+def learning_curve(rows: EpisodeColumns, experiment: ExperimentSpec, path: Path) -> Path:
     """Draw the first two measures over the episodes, one line a method, with 95 % bands over seeds."""
     need(matplotlib="plots")
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6.4, 5.6), layout="constrained")
     top, bottom = figure.subplots(2, 1, sharex=True)
-    for axes, metric in zip((top, bottom), first_metrics(rows), strict=True):
+    for axes, metric in zip((top, bottom), first_metrics(rows.examples), strict=True):
         for index, method in enumerate(experiment.methods):
-            _line(axes, [row for row in rows if row.method == method], metric, method, index)
+            if (own := rows.methods.get(method)) is not None:
+                _line(axes, own, metric, method, index)
         _label(axes, metric, experiment)
     bottom.set_xlabel("episode")
     bottom.xaxis.get_major_locator().set_params(integer=True)
@@ -82,9 +82,8 @@ def _label(axes: Axes, metric: str, experiment: ExperimentSpec) -> None:
         axes.set_ylabel(metric.replace("_", " "))
 
 
-def _line(axes: Axes, rows: Sequence[EpisodeRow], metric: str, label: str, index: int) -> None:
-    numbers = sorted({row.episode for row in rows})
-    by_episode = {number: over_seeds([row for row in rows if row.episode == number], metric) for number in numbers}
+def _line(axes: Axes, rows: MethodColumns, metric: str, label: str, index: int) -> None:
+    by_episode = {number: over_seeds(rows, metric, episode=number) for number in rows.episodes}
     known = {number: interval for number, interval in by_episode.items() if interval is not None}
     episodes, intervals = list(known), list(known.values())
     drawn = look(index)

@@ -17,6 +17,7 @@ from teamworld.experiment.store.remote import local_folder, url_of
 from teamworld.experiment.store.results import EpisodeRow
 from teamworld.methods.contract import Method
 from teamworld.report import export, tables
+from teamworld.report.episode_columns import EpisodeColumns
 
 
 class RunResult(list[EpisodeRow]):
@@ -31,7 +32,7 @@ class RunResult(list[EpisodeRow]):
         experiment = RunFolder(self.folder).experiment()
         parts = [
             f"**{table.title}**\n\n{export.markdown(table.columns, table.rows)}\n*{table.caption}*\n"
-            for table in tables.of_run(self, experiment)
+            for table in tables.of_run(EpisodeColumns(self), experiment)
         ]
         return "\n".join(parts)
 
@@ -67,8 +68,8 @@ def run(
     """
     if isinstance(out, str | Path) and url_of(out) is not None:
         out = local_folder(out)
-    if progress is None:
-        progress = _NotebookBar(RunFolder(Path(out))).add if Console().is_jupyter else lambda row: None
+    if progress is None and Console().is_jupyter:
+        progress = _NotebookBar(RunFolder(Path(out))).add
     rows = api.run(world, method=method, seed=seed, out=out, progress=progress, running=running, **fields)
     return RunResult(rows, Path(out))
 

@@ -12,8 +12,10 @@ from teamworld.experiment.message_protocol import differ
 from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.results import EpisodeRow
 from teamworld.metrics.all_metrics import HeadlineValue
-from teamworld.metrics.definition import Value, metrics, only, pool
+from teamworld.metrics.definition import metrics
+from teamworld.metrics.summary import Rate
 from teamworld.reasoning.registry import describe
+from teamworld.report.episode_columns import EpisodeColumns, MethodColumns
 from teamworld.report.statistics import Interval, mean_interval, ratio_interval
 
 if TYPE_CHECKING:
@@ -56,7 +58,7 @@ class Table:
         }
 
 
-def of_run(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> list[Table]:
+def of_run(rows: EpisodeColumns, experiment: ExperimentSpec) -> list[Table]:
     """Return the tables of a run: episodes in a row, then each method over all of them."""
     return [by_episode(rows, experiment), by_method(rows, experiment)]
 
@@ -138,24 +140,21 @@ def describe_reasoner_and_talk(experiment: ExperimentSpec) -> str:
     return "; ".join(filter(None, (describe_reasoner(experiment), talk(experiment), fork)))
 
 
-def by_episode(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> Table:
+def by_episode(rows: EpisodeColumns, experiment: ExperimentSpec) -> Table:
     """Return completion and steps of each episode, averaged over seeds."""
-    shown = first_metrics(rows)
+    shown = first_metrics(rows.examples)
     columns = ["episode", *(f"{method} {_words(name)}" for method in experiment.methods for name in shown)]
     lines: list[tuple[str, ...]] = []
     narrow: list[tuple[str, ...]] = [("episode", *experiment.methods)]
-    by_number: dict[int, list[EpisodeRow]] = {}
-    for row in rows:
-        by_number.setdefault(row.episode, []).append(row)
+    every = [rows.methods.get(method, MethodColumns()) for method in experiment.methods]
     for episode in experiment.episode_numbers:
-        of_episode = by_number.get(episode, [])
-        pairs = []
-        for method in experiment.methods:
-            own = [row for row in of_episode if row.method == method]
-            pairs.append([_number(over_seeds(own, name), _digits(name), bounds=False) for name in shown])
+        pairs = [
+            [_number(over_seeds(own, name, episode=episode), _digits(name), bounds=False) for name in shown]
+            for own in every
+        ]
         lines.append((str(episode), *(cell for pair in pairs for cell in pair)))
         narrow.append((str(episode), *map(", ".join, pairs)))
-    played = sorted({row.seed for row in rows}) or list(experiment.seeds)
+    played = rows.seeds or list(experiment.seeds)
     seeds = f"mean of {len(played)} seeds" if len(played) > 1 else f"seed {played[0]}"
     title = f"{experiment.world} {experiment.level}: episodes in a row"
     return Table(
@@ -168,7 +167,7 @@ def by_episode(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> Table:
     )
 
 
-def _describe_missing(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> str:
+def _describe_missing(rows: EpisodeColumns, experiment: ExperimentSpec) -> str:
     """Return how far a run is, in words; nothing of one that is finished."""
     count = experiment.episode_count
     return f"unfinished: {len(rows)} of {count} episodes, not all of each seed; " if len(rows) < count else ""
@@ -203,36 +202,35 @@ def unit(measure: HeadlineValue) -> str:
     return f"{measure.unit}, {more}" if measure.unit else more
 
 
-def by_method(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> Table:
+def by_method(rows: EpisodeColumns, experiment: ExperimentSpec) -> Table:
     """Return the headline numbers of each method, with 95 % intervals over seeds."""
-    first = [part.metric for part in headline(rows) if part.metric not in _COMMON]
-    outcome = [*first, *(("completion", "success") if asks_for_goals(rows) else ()), "steps"]
+    first = [part.metric for part in headline(rows.examples) if part.metric not in _COMMON]
+    outcome = [*first, *(("completion", "success") if asks_for_goals(rows.examples) else ()), "steps"]
     columns = ("method", "episodes", *map(_words, outcome), "joint acts", "plans", "messages", "re-asked")
     lines = []
     for method in experiment.methods:
-        own = [row for row in rows if row.method == method]
-        if not own:
+        own = rows.methods.get(method)
+        if own is None:
             lines.append((method, "0", *["none"] * (len(columns) - 2)))
             continue
-        summaries = [row.summary for row in own]
         lines.append(
             (
                 method,
                 str(len(own)),
                 *(_number(over_seeds(own, name, experiment.step_limit), _digits(name)) for name in outcome),
-                _share([summary.attempts for summary in summaries]),
-                _share([summary.plans for summary in summaries]),
+                _share(own.attempts),
+                _share(own.plans),
                 _number(over_seeds(own, "messages"), 1, bounds=False),
-                _share([(summary.re_asked, summary.questions) for summary in summaries]),
+                _share(own.re_asked),
             )
         )
-    played = len({row.seed for row in rows})
+    played = len(rows.seeds)
     over = f"[95 % interval over {played} seeds]" if played > 1 else "one seed, no interval"
     said = [
         f"{_describe_missing(rows, experiment)}mean of episodes, {over}",
         f"at most {experiment.step_limit:,} steps",
     ]
-    said += [text for text in (describe_headline(rows),) if text]
+    said += [text for text in (describe_headline(rows.examples),) if text]
     said += ["shares as successes of all", describe_reasoner_and_talk(experiment)]
     turned = tuple(zip(columns, *lines, strict=True))
     return Table(f"{experiment.world} {experiment.level}: methods", columns, tuple(lines), "; ".join(said), turned)
@@ -286,28 +284,18 @@ def _digits(metric: str) -> int:
     return 2 if metrics()[metric].unit is None else 1
 
 
-def _value(row: EpisodeRow, metric: str) -> Value:
-    """Return a metric of an episode, as its results keep it."""
-    for part in row.summary.headline:
-        if part.metric == metric:
-            return part.value
-    value: float | None = getattr(row.summary, metric, None)
-    return only(None if value is None else float(value))
-
-
-def over_seeds(rows: Sequence[EpisodeRow], metric: str, step_limit: int | None = None) -> Interval | None:
-    """Pool the episodes of each seed first: episodes of one seed are not independent.
+def over_seeds(
+    rows: MethodColumns, metric: str, step_limit: int | None = None, episode: int | None = None
+) -> Interval | None:
+    """Return the mean of a metric and its interval, over seeds.
 
     Args:
         rows: Of one method.
         metric: What is pooled.
         step_limit: Of the episodes: no interval of steps reaches beyond.
+        episode: Of the episodes of this number alone.
     """
-    by_seed: dict[int, list[Value]] = {}
-    for row in rows:
-        by_seed.setdefault(row.seed, []).append(_value(row, metric))
-    definition = metrics()[metric]
-    pooled = [pool(definition, values) for values in by_seed.values()]
+    definition, pooled = metrics()[metric], rows.pool(metric, episode)
     if definition.pooling == "micro":
         interval = ratio_interval({"": [(unit.num or 0.0, unit.den) for unit in pooled if unit.den]})
     else:
@@ -335,7 +323,6 @@ def _number(interval: Interval | None, digits: int, *, bounds: bool = True) -> s
     return interval_text(interval, f"{{:.{digits}f}}".format, bounds=bounds)
 
 
-def _share(rates: Sequence[tuple[int, int]]) -> str:
-    """Pool rates as the ratio of sums ; nothing to count is 'none'."""
-    part, whole = sum(rate[0] for rate in rates), sum(rate[1] for rate in rates)
-    return f"{part / whole:.2f} ({part}/{whole})" if whole else "none"
+def _share(rate: Rate) -> str:
+    """Return a rate as text; nothing to count is 'none'."""
+    return "none" if rate.value is None else f"{rate.value:.2f} ({rate.num}/{rate.den})"

@@ -17,6 +17,7 @@ from teamworld.language import AgentId
 from teamworld.memory.contract import MemoryDelta
 from teamworld.memory.guidebook import WorldModel
 from teamworld.methods import registry as methods
+from teamworld.methods.common.neighbourhoods import in_neighbourhoods
 from teamworld.methods.contract import Briefing, Choice, Decision, DecisionContext, Method
 from teamworld.reasoning.contract import Answer, BadAnswer, Question, Reasoner, Rejected, Reply
 from teamworld.reasoning.prompts import render
@@ -214,7 +215,7 @@ def play(
     with tempfile.TemporaryDirectory() as folder, LogWriter(Path(folder) / "log.jsonl.zst") as log:
         episode = Episode(
             world=world or scenario.make(),
-            method=MethodMonitor(methods.make(label, resolved), complaints, view_log),
+            method=MethodMonitor(in_neighbourhoods(methods.make(label, resolved)), complaints, view_log),
             reasoner=QuestionMonitor(reasoner, complaints, methods.kinds([label])) if check_questions else reasoner,
             memory=WorldModel() if memory is None else memory,
             log=log,

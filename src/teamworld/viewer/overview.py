@@ -21,6 +21,7 @@ from teamworld.metrics.failures import LABELS
 from teamworld.record import Event, MessageSent
 from teamworld.record.log import read_log
 from teamworld.report import tables
+from teamworld.report.episode_columns import columns_of
 from teamworld.report.failures import tags
 
 #: Measures of every episode, beside those that its level is told in first.
@@ -152,9 +153,9 @@ class EpisodeFolder:
         """Return the table of each run over all its episodes, with its name before the title if there are several."""
         shown = []
         for part in self._parts():
-            rows = [row for _, row in part.folder.finished(part.experiment)]
-            if rows:
-                table = tables.by_method(rows, part.experiment)
+            columns = columns_of(part.folder, part.experiment)
+            if len(columns):
+                table = tables.by_method(columns, part.experiment)
                 title = table.title if part.name == "." else f"{part.name}: {table.title}"
                 shown.append(ShownTable(title=title, columns=table.columns, rows=table.rows, caption=table.caption))
         return shown

@@ -62,7 +62,7 @@ class Played:
         world = worlds.make("cube", level, 0, 2, {})
         setting = Setting(0, 0, 1, {}, message_rule(method, "native", {}))
         with LogWriter(path) as log:
-            player = registry.make(method, filled)
+            player = in_neighbourhoods(registry.make(method, filled))
             virtual.run(Episode(world, player, self.mind, WorldModel(), log, streams, setting).play())
             log.finish()
             self.events: Sequence[Event] = log.events
@@ -193,7 +193,7 @@ def test_a_rule_of_a_large_team_reads_what_its_prompt_tells(method: str, tmp_pat
     world = worlds.make("cube", f"n{LARGE + 12}", 0, steps, {})
     setting = Setting(0, 0, 1, {}, message_rule(method, "native", {}))
     with LogWriter(tmp_path / "log.zst") as log:
-        player = registry.make(method, registry.resolve(method, {}).model_dump())
+        player = in_neighbourhoods(registry.make(method, registry.resolve(method, {}).model_dump()))
         mind = Checked(RuleReasoner(streams), 0)
         virtual.run(Episode(world, player, mind, WorldModel(), log, streams, setting).play())
     assert seen

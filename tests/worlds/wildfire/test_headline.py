@@ -10,6 +10,7 @@ import pytest
 from teamworld.experiment.api import run
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.metrics.definition import metrics
+from teamworld.report.episode_columns import EpisodeColumns
 from teamworld.report.tables import by_method, of_run
 from teamworld.worlds.contract import StepResult
 from teamworld.worlds.wildfire.headline import headline_of
@@ -70,7 +71,7 @@ def test_a_fire_level_knows_no_success_and_tells_what_it_charges(tmp_path: Path)
         assert values["world_score"] == row.summary.reward < 0 < (values["area_burnt"] or 0)
         assert (values["damage_prevented"] == 0.0) == (row.method == "do_nothing")
     experiment = RunFolder(tmp_path).experiment()
-    table = by_method(rows, experiment)
+    table = by_method(EpisodeColumns(rows), experiment)
     assert table.columns[2:6] == ("world score", "damage prevented", "area burnt", "steps")
     assert table.plain()["rows"][0]["damage prevented"] == "0.00 (2/2)"
     assert "1 a tree burnt or cut" in table.caption

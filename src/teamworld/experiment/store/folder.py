@@ -110,11 +110,11 @@ class RunFolder:
         return list(self.each_finished(experiment))
 
     def each_finished(self, experiment: ExperimentSpec) -> Iterator[tuple[RunCell, EpisodeRow]]:
-        """Yield the same; the episodes of one cell are held at a time."""
+        """Yield the same; few are held at a time."""
         if self.results_file.exists():
             with Results(self.results_file, readonly=True) as results:
                 for cell in experiment.cells():
-                    for row in results.rows(cell):
+                    for row in results.each(cell):
                         yield cell, row
         elif (tables := self.tables()) is not None:
             yield from tables.finished(experiment.cells())

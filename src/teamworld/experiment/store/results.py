@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -89,6 +89,8 @@ CREATE TABLE episodes (
 
 
 _COLUMNS = "cell, episode, method, seed, summary, digest, seconds"
+_SUMMARY = msgspec.json.Decoder(Summary)
+_AT_ONCE = 2000  # rows that are held while all are read
 
 
 class EpisodeRow(NamedTuple):
@@ -153,18 +155,35 @@ class Results(Database):
         where, values = _select(cell, numbers)
         with self.reading() as db:
             rows = db.execute(f"SELECT {_COLUMNS} FROM episodes {where} ORDER BY cell, episode", values).fetchall()
-        try:
-            finished = [
-                EpisodeRow(name, episode, method, seed, msgspec.json.decode(summary, type=Summary), digest, seconds)
-                for name, episode, method, seed, summary, digest, seconds in rows
-            ]
-        except msgspec.DecodeError as error:
-            raise UserError(f"{self.path} is damaged: {error}") from None
+        return list(self._decoded(rows))
+
+    def each(self, cell: RunCell) -> Iterator[EpisodeRow]:
+        """Yield the finished episodes of a cell in their order; few are held at a time."""
+        last = -1
+        while True:
+            with self.reading() as db:
+                rows = db.execute(
+                    f"SELECT {_COLUMNS} FROM episodes WHERE cell = ? AND episode > ? ORDER BY episode LIMIT {_AT_ONCE}",
+                    (cell.name, last),
+                ).fetchall()
+            yield from self._decoded(rows)
+            if len(rows) < _AT_ONCE:
+                return
+            last = rows[-1][1]
+
+    def _decoded(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[EpisodeRow]:
         known = metrics()
-        for metric in (part.metric for row in finished for part in row.summary.headline):
-            if metric not in known:
-                raise UserError(f"{self.path} tells of '{metric}', which is no metric here: install what has it")
-        return finished
+        for name, episode, method, seed, text, digest, seconds in rows:
+            try:
+                summary = _SUMMARY.decode(text)
+            except msgspec.DecodeError as error:
+                raise UserError(f"{self.path} is damaged: {error}") from None
+            for part in summary.headline:
+                if part.metric not in known:
+                    raise UserError(
+                        f"{self.path} tells of '{part.metric}', which is no metric here: install what has it"
+                    )
+            yield EpisodeRow(name, episode, method, seed, summary, digest, seconds)
 
     def digests(self, cell: RunCell, numbers: Sequence[int] | None = None) -> dict[int, str]:
         """Return the digests of the logs of a cell's finished episodes, by number; arguments as of ``rows``."""

@@ -12,8 +12,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from pydantic import Field, field_validator, model_validator
 
 from teamworld.language import Action, AgentId, Entity, Fact, Facts, GoalId, Plan, RuleSet, plain
-from teamworld.methods.common.neighbourhoods import InNeighbourhoods
-from teamworld.methods.contract import Message, Variant
+from teamworld.methods.contract import InNeighbourhoods, Message, Variant
 from teamworld.planning.vocabulary import Vocabulary
 from teamworld.worlds.base.beliefs import BeliefDomain
 from teamworld.worlds.contract import Goal, ImpossibleFacts, LatentVariable, Option, Outcome, View, WorldSpec

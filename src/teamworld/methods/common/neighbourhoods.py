@@ -16,12 +16,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import ceil
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from teamworld.language import AgentId
 from teamworld.language.rules import WHERE
@@ -34,7 +33,6 @@ from teamworld.methods.contract import (
     DecisionContext,
     Message,
     Method,
-    StrictModel,
 )
 from teamworld.reasoning.contract import Answer, Question
 from teamworld.record import Believe, Commit, Event, Predict, QuestionSkipped, Release
@@ -49,24 +47,6 @@ NEAR, SAME_GOAL = 16, 8
 Place = tuple[int, ...]
 
 
-class InNeighbourhoods(StrictModel):
-    """The option of methods whose agents talk or are planned for together."""
-
-    neighbourhood: int | None = Field(
-        default=8,
-        ge=1,
-        description="agents that talk and plan together at most, in teams of more than 16: a larger team is split by "
-        "where its agents stand at the start; null: never",
-    )
-
-    @model_serializer(mode="wrap")
-    def _as_ever(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave the option out where it is not set: logs without it stay the bytes that they were before."""
-        values: dict[str, Any] = plain(self)
-        is_default = self.neighbourhood == type(self).model_fields["neighbourhood"].default
-        return {name: value for name, value in values.items() if name != "neighbourhood" or not is_default}
-
-
 class Neighbourhood(NamedTuple):
     """A part of the team."""
 
@@ -77,10 +57,8 @@ class Neighbourhood(NamedTuple):
 
 
 def in_neighbourhoods(method: Method) -> Method:
-    """Return a method whose large teams are split as its option says; one without the option as it is."""
-    options = getattr(method, "_options", None)  # one that wraps others has none
-    most = options.neighbourhood if isinstance(options, InNeighbourhoods) else None
-    return method if most is None else Neighbourhoods(method, most)
+    """Return a method whose large teams are split as it says; one that says nothing as it is."""
+    return method if method.neighbourhood is None else Neighbourhoods(method, method.neighbourhood)
 
 
 class Neighbourhoods(Method):
@@ -137,7 +115,7 @@ class Neighbourhoods(Method):
         groups = divide({agent: find_place(context.views[agent]) for agent in briefing.agents}, self._most)
         parts = []
         for number, agents in enumerate(groups, 1):
-            method = type(self._inner)(self._inner._options)
+            method = self._inner.fresh()
             spec = _local(briefing.spec, agents, len(groups))
             await method.begin(replace(briefing, spec=spec, agents=agents, memory=merge(briefing.memory)))
             parts.append(Neighbourhood(number, agents, method))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from teamworld.methods.common.neighbourhoods import InNeighbourhoods
 from teamworld.methods.common.perception import Perception
 from teamworld.methods.common.translation import Translator
-from teamworld.methods.contract import Variant
+from teamworld.methods.contract import InNeighbourhoods, Variant
 
 
 class InWords(InNeighbourhoods):

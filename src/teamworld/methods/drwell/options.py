@@ -8,8 +8,7 @@ from pydantic import Field
 
 from teamworld.language import OnFailure
 from teamworld.memory.contract import Communication, Identity, Ranking
-from teamworld.methods.common.neighbourhoods import InNeighbourhoods
-from teamworld.methods.contract import Variant
+from teamworld.methods.contract import InNeighbourhoods, Variant
 
 #: What each kind of negotiation is called in the log and in the world model.
 COMMUNICATION: dict[str, Communication] = {"rounds": "negotiated", "chat": "chat", "none": "none"}

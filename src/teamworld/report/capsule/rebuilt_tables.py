@@ -18,6 +18,7 @@ from teamworld.experiment.store.folder import RunFolder
 from teamworld.metrics.definition import NULL, logged_metrics
 from teamworld.report import comparison_tables, export, tables
 from teamworld.report.comparison_result import ComparisonResult, measure_comparison
+from teamworld.report.episode_columns import columns_of
 
 #: Endings of the tables of a comparison that stand in a capsule: Parquet's bytes differ from version to version.
 _TEXTS = (".md", ".tex", ".csv")
@@ -43,7 +44,7 @@ def tables_of(
     for path, experiment in grid.runs(folder):
         place = "" if path == folder else f"{path.relative_to(folder).as_posix()}/"
         run = RunFolder(path)
-        report = tables.of_run([row for _, row in run.finished(experiment)], experiment)
+        report = tables.of_run(columns_of(run, experiment), experiment)
         yield f"{place}report.md", "\n".join(map(_markdown, report)).encode()
         measured = [episode for _, episode in episode_metrics.of_runs([(run, experiment)], processes)]
         yield f"{place}episodes.csv", _csv(measured)

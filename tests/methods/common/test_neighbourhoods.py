@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from teamworld.episode.loop import Episode, Setting
 from teamworld.experiment.message_protocol import rule as message_rule
 from teamworld.experiment.spec import RunCell
-from teamworld.language import Fact
+from teamworld.language import Fact, parse_action
 from teamworld.memory.guidebook import WorldModel
 from teamworld.methods import registry
 from teamworld.methods.common.neighbourhoods import LARGE, Neighbourhoods, divide, find_place, in_neighbourhoods
@@ -156,6 +157,25 @@ def test_a_narrowed_view_tells_of_some_agents_and_of_how_many_others_there_are(n
     assert [(goal.quorum, goal.state) for goal in view.goals] == [(goal.quorum, goal.state) for goal in whole.goals]
     assert views[agents[1]].known is view.known or name == "wildfire", "who knows the same shares it"
     assert all(view.check(option.action).ok for option in view.options)
+
+
+@pytest.mark.parametrize("size", [14, LARGE, LARGE + 1, LARGE + 14])
+def test_words_tell_of_every_teammate_of_whom_rules_read(size: int) -> None:
+    world = worlds.make("wildfire", "scale_simple", 0, 90, {"firefighters": size})
+    world.reset(0)
+    agents = world.spec.agents
+    for number, agent in enumerate(
+        agents
+    ):  # each goes a way of its own: who stands at one place is told of in one line
+        world.step({agent: parse_action(f"fell(<target>({3 * number}))")})
+    kept = agents[: LARGE + 8]
+    views = _narrowed(world, kept) if size > LARGE else {agent: world.view(agent) for agent in agents}
+    assert len({view.known.value(agent, "AT") for agent, view in views.items()}) > 12
+    for agent, view in views.items():
+        read = {fact.subject for fact in view.known if isinstance(fact.subject, str)} - {agent}
+        assert read == {*kept} - {agent}
+        assert all(re.search(rf"\b{name}\b", view.text()) for name in read), view.text()
+        assert (f"{size - len(kept)} more teammate" in view.text()) == (size > len(kept))
 
 
 def test_what_is_far_changes_nothing_that_a_narrowed_view_of_cube_offers() -> None:

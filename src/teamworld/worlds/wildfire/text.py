@@ -627,7 +627,7 @@ class _Told:
             yield f"{number_of(len(elsewhere), 'more teammate')}: {'; '.join(parts)}."
         else:
             lines = [f"{', '.join(agents)} {words}" for words, agents in alike.items()]
-            yield f"Teammates: {_few(lines)}." if lines else "No teammate is known of."
+            yield f"Teammates: {'; '.join(lines)}." if lines else "No teammate is known of."
 
     def _along(self, agent: str, at: Cell) -> str:
         """Return which way a teammate went that was seen cutting; empty where it stayed."""

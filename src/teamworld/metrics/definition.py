@@ -202,10 +202,9 @@ class PooledValue(NamedTuple):
 def pool(definition: Metric, values: Sequence[Value]) -> PooledValue:
     """Pool the values of one metric: the ratio of sums for rates of events, the mean for quantities of an episode."""
     known = [value for value, _, _ in values if value is not None]
-    parts = [
-        [part for part in column if part is not None] for column in ((v.num for v in values), (v.den for v in values))
-    ]
-    return pool_known(definition, known, *parts, len(values))
+    nums = [value.num for value in values if value.num is not None]
+    dens = [value.den for value in values if value.den is not None]
+    return pool_known(definition, known, nums, dens, len(values))
 
 
 def pool_known(

@@ -71,8 +71,9 @@ def test_a_fire_level_knows_no_success_and_tells_what_it_charges(tmp_path: Path)
         assert values["world_score"] == row.summary.reward < 0 < (values["area_burnt"] or 0)
         assert (values["damage_prevented"] == 0.0) == (row.method == "do_nothing")
     experiment = RunFolder(tmp_path).experiment()
-    table = by_method(EpisodeColumns(rows), experiment)
+    columns = EpisodeColumns(rows)
+    table = by_method(columns, experiment)
     assert table.columns[2:6] == ("world score", "damage prevented", "area burnt", "steps")
     assert table.plain()["rows"][0]["damage prevented"] == "0.00 (2/2)"
     assert "1 a tree burnt or cut" in table.caption
-    assert of_run(rows, experiment)[0].columns[1:3] == ("do_nothing world score", "do_nothing damage prevented")
+    assert of_run(columns, experiment)[0].columns[1:3] == ("do_nothing world score", "do_nothing damage prevented")

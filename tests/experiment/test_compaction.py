@@ -23,6 +23,7 @@ from teamworld.experiment.store.compaction import Sizes, choose_tables, compact
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.parquet_tables import Manifest, ParquetTables
 from teamworld.experiment.store.result_tables import TABLES, TableName, columns_of, planned
+from teamworld.metrics.definition import logged_metrics
 from teamworld.record import MessageSent, read_log
 
 polars = pytest.importorskip("polars", reason="needs teamworld[tables]")
@@ -175,6 +176,17 @@ def test_parquet_alone_is_read_as_the_run_was(out: Path, capsys: pytest.CaptureF
     assert "a bill takes its results.sqlite" in capsys.readouterr().err
     with pytest.raises(UserError, match="nothing to make tables of"):
         compact(RunFolder(out))
+
+
+def test_columns_of_metrics_that_are_gone_are_passed_over(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compact(RunFolder(out))
+    (out / "results.sqlite").unlink()
+    kept = logged_metrics()[::2]  # as if a later version had only these
+    monkeypatch.setattr(episode_metrics, "logged_metrics", lambda: kept)
+    (*_, cell) = RunFolder(out).experiment().cells()
+    measured = episode_metrics.of_cell(RunFolder(out), cell)
+    assert measured
+    assert {tuple(episode.values) for episode in measured} == {tuple(kept)}
 
 
 def test_tables_without_a_look_into_logs(out: Path) -> None:

@@ -42,8 +42,8 @@ def test_episodes_are_rows_with_their_metrics(out: Path) -> None:
     assert frame.select("seed", "episode").unique().height == 4
     assert frame["completion"].is_between(0, 1).all()
     assert frame["steps"].max() == 15
-    assert frame["loss"].null_count() == 8  # nothing can be lost in CUBE
-    assert str(frame.schema["loss"]) == "Float64"
+    assert frame["area_burnt"].null_count() == 8  # nothing burns in CUBE
+    assert str(frame.schema["area_burnt"]) == "Float64"
     mean = frame.select("method", "completion").group_by("method").mean()
     assert mean.height == 2
 

@@ -149,7 +149,9 @@ def _held_during(log: Log, act: ActionStep) -> dict[str, int]:
 
 
 def twice_the_search(log: Log) -> Pair:
-    length, there, verbs = ticks(log), at(log), first(log).searches or ()
+    length, there, verbs = ticks(log), at(log), first(log).searches or ("search",)
+    fades = "UNSEEN" in {relation.predicate for relation in first(log).relations}
+    done = {change.goal: change.step for change in of(log, GoalChange) if change.event == "done"}.values()
     looks = [act for act in acts(log) if act.verb in verbs and act.args]
     again = 0
     for act in looks:
@@ -162,6 +164,7 @@ def twice_the_search(log: Log) -> Pair:
         mine = (began[act.agent], first(log).team.index(act.agent))
         earlier = [agent for agent, step in began.items() if (step, first(log).team.index(agent)) < mine]
         known = [other for other in looks if other.args[0] == act.args[0] and other.step < act.step]
+        known = [other for other in known if not fades or not any(other.step <= step < act.step for step in done)]
         again += length[act.step] * (bool(earlier) or any(other.status == "done" for other in known))
     return again, sum(length[act.step] for act in looks)
 

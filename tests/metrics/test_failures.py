@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
+import msgspec
 import pytest
 
 from teamworld.metrics.event_table import consecutive_runs, spent_on
@@ -15,6 +16,7 @@ from teamworld.record import (
     Event,
     GoalChange,
     QuestionAsked,
+    RelationInfo,
     StepDone,
     decode,
     encode,
@@ -84,12 +86,37 @@ TWO_GOALS = {"g": 1, "h": 1}
 AGAIN = "duplicate-search 1-6 b: 6 steps of searching hall, which another was searching or the team had searched"
 
 
+ASIDE = act("b", plan=1, moved=True)
+NAMING = plan("b", 1, None, "plan { go(<block>(1)) }", quorum=1)
+FETCHING: Steps = [[plan("a", 0, quorum=1, units=2), plan("b", 1, quorum=1, units=2)], *[[WORKS, *AFTER]] * 6]
+FETCHED: Steps = [[plan("a", 0, quorum=1, units=1), plan("b", 1, quorum=1, units=1)], *[[WORKS, *AFTER]] * 6]
+
+
+def seek(agent: str, **given: Any) -> ActionStep:
+    return act(agent, verb="search", args=("hall",), **given)
+
+
+def fading(*steps: list[Any], **given: Any) -> list[Event]:
+    """Return a log of a world in which what was seen can be unseen again."""
+    start, *events = log(*steps, **given)
+    relations = (RelationInfo(predicate="UNSEEN", subject="room", values=("cell",)),)
+    return [msgspec.structs.replace(start, relations=relations), *events]
+
+
 def look(agent: str, place: str = "hall", **given: Any) -> ActionStep:
     return act(agent, verb="look", args=(place,), **given)
 
 
 def new_plan(number: int) -> list[Event]:
     return [ended("a", number - 1), plan("a", number), act("a", "g", plan=number)]
+
+
+def carrying_out(places: str) -> Steps:
+    """Return steps of plans that are each carried out, at these places."""
+    return [
+        [*([ended("a", n - 1, "success")] if n else []), plan("a", n), act("a", "g", plan=n, place=place)]
+        for n, place in enumerate(places)
+    ]
 
 
 def swing(texts: str, *more: list[Any]) -> list[Event]:
@@ -129,6 +156,25 @@ PLANS = [
     ("both look at once", log(*[[look("a"), look("b")]] * 6, searches=("look",)), [AGAIN.replace("1-6", "0-5")]),
     ("each looks elsewhere", log(*[[look("a"), look("b", "den")]] * 6, searches=("look",)), []),
     ("the first look broke off", log([look("a")], *[[look("b")]] * 6, searches=("look",)), []),
+    ("a search is one where none is declared", log([seek("a", status="done")], *[[seek("b")]] * 6), [AGAIN]),
+    ("seen, and not to be seen again", fading([seek("a", status="done")], *[[seek("b")]] * 6), [AGAIN]),
+    (
+        "what is wanted next may be there",
+        fading([seek("a", status="done")], [change("h")], *[[seek("b")]] * 6, goals=TWO_GOALS),
+        [],
+    ),
+    (
+        "a plan without a goal is for that whose thing it names",
+        log([plan("a", 0, quorum=1), NAMING], *[[WORKS, ASIDE]] * 7, goals=ALONE, thing="<block>(1)"),
+        ["duplicate-work 1-7 b g: 7 steps under a plan for g, which takes 1 and had enough at work on it: a"],
+    ),
+    ("two units for two", log(*FETCHING, goals=ALONE, places=2, units=2), []),
+    (
+        "one unit is left for two",
+        log(*FETCHED, goals=ALONE, places=2, units=2),
+        ["duplicate-work 1-6 b g: 6 steps under a plan for g, which takes 1 and had enough at work on it: a"],
+    ),
+    ("units that are no places", log(*FETCHED, goals=ALONE, places=2, units=9), []),
     ("no world of searches", log([look("a", status="done")], *[[look("b")]] * 6), []),
     ("done in the end", log([plan("b", 1)], *[AFTER] * 6, [change()]), []),
     ("the step that did it is no waste", log([plan("b", 1), change(), *AFTER], *[AFTER] * 5), ["no-stop 1-5 ab"]),
@@ -145,15 +191,18 @@ PLANS = [
     ("waits between", log(*([plan("a", n, text="plan { wait() }")] for n in range(5))), []),
     ("with a step of work", log(*QUICK[:2], [act("a", "g", plan=1, effect=True)], *QUICK[3:]), []),
     ("slowly", log(*QUICK[:2], *[[act("b", moved=True)]] * 8, new_plan(2), [], new_plan(3)), []),
-    ("within five steps", log(*QUICK[:2], [], [], new_plan(2), new_plan(3)), []),
+    ("within six steps", log(*QUICK[:2], [], [], new_plan(2), new_plan(3)), ["thrash 1-5 a"]),
+    ("three carried out", log(QUICK[0], *([ended("a", n - 1, "success"), plan("a", n)] for n in (1, 2, 3))), []),
+    ("four carried out, nowhere", log(*carrying_out("AAABA")), ["thrash 1-4 a"]),
+    ("four carried out, on the way", log(*carrying_out("ABCDE")), []),
     (
-        "plans that end without any work",
-        log(QUICK[0], *([ended("a", n - 1, "success"), plan("a", n)] for n in (1, 2, 3))),
-        ["thrash 1-3 a"],
+        "plans carried out that leave their goal open",
+        log(QUICK[0], *([ended("a", n - 1, cause="goal_open"), plan("a", n)] for n in (1, 2, 3))),
+        [],
     ),
     ("plans that swing", swing("ghgh"), ["oscillation 0-3 a", "thrash 1-3 a"]),
     ("plans that do not", swing("ghhg"), []),
-    ("one succeeds", swing("gh", [*winning(1), plan("a", 2, "g", "g")], [plan("a", 3, "h", "h")]), ["thrash 1-3 a"]),
+    ("one succeeds", swing("gh", [*winning(1), plan("a", 2, "g", "g")], [plan("a", 3, "h", "h")]), []),
     ("it gets on", swing("gh", [gain(0.1, "a"), plan("a", 2, "g", "g")], [plan("a", 3, "h", "h")]), ["thrash 1-3 a"]),
     ("the last succeeds", swing("ghgh", winning(3)), ["thrash 1-3 a"]),
 ]
@@ -168,10 +217,18 @@ STILL: Steps = [[act("a", blocker="b"), act("b", ready="g")]] * 8
 HEAD_ON: Steps = [[act("a", blocker="b"), act("b", blocker="a")]] * 3
 FACING = [act("a", place="(0, 0)", aim="(0, 1)"), act("b", place="(0, 1)", aim="(0, 0)")]
 RACE = [act("a", place="(0, 0)", aim="(0, 1)", moved=True), act("b", place="(0, 2)", aim="(0, 1)")]
+TAKES = act("a", verb="take", args=("<cup>(1)",), status="done", effect=True)
 RING: Steps = [[act("a", blocker="c"), act("b", blocker="a"), act("c", blocker="b"), act("d", blocker="a")]] * 3
 FAILED_ANSWERS = tuple(AnswerError(flaw="json", text=text) for text in ("no such goal", "not JSON"))
 REQUEST = told(0, act="request", goal="g")
 NINE_WORDS = "one two three four five six seven eight nine"
+
+
+def late(agent: str, *, thing: str = "<cup>(1)", legal: bool = True) -> ActionStep:
+    return act(agent, verb="take", args=(thing,), status="failed", constraint="spatial", legal=legal)
+
+
+LATE = late("b")
 
 
 def asked(agent: str = "a", *, fallback: bool = True) -> Event:
@@ -214,7 +271,14 @@ CONDUCT = [
     ("a meeting", log(*HEAD_ON[:1]), []),
     ("a race", log(RACE), ["cell-race 0-0 ba: 2 agents went for (0, 1); a entered"]),
     ("the cell is held", log([*RACE, act("c", place="(0, 1)")], team="abc"), []),
-    ("nobody wins", log([RACE[1], act("a", place="(0, 0)", aim="(0, 1)")]), ["cell-race 0-0 ba"]),
+    ("nobody wins", log([RACE[1], act("a", place="(0, 0)", aim="(0, 1)")]), []),
+    ("one thing for two", log([TAKES, LATE]), ["thing-race 0-0 ba: 2 agents went for cup_1; a was first"]),
+    ("one for three", log([TAKES, LATE, late("c")], team="abc"), ["thing-race 0-0 bca: 3 agents went for cup_1"]),
+    ("nobody gets it", log([LATE, late("a")]), []),
+    ("a step later", log([TAKES], [LATE]), []),
+    ("another thing", log([TAKES, late("b", thing="<cup>(2)")]), []),
+    ("what the goal is about", log([TAKES, LATE], thing="<cup>(1)"), []),
+    ("it could not start", log([TAKES, late("b", legal=False)]), []),
     ("passing", log(*[[act("a", blocker="b", moved=True), act("b", blocker="a", moved=True)]] * 3), []),
     ("a wall", log(*[[act("a", blocker="b"), act("b", blocker="wall")]] * 3), []),
     ("a ring", log(*RING, team="abcd"), ["mutual-blocking 0-2 acb"]),

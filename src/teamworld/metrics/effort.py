@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from math import fsum
@@ -106,7 +107,7 @@ def _advanced_last(table: EventTable) -> dict[int, int]:
 def duplicate_search(table: EventTable) -> Value:
     """Return the share of searching agent-steps that went to what a teammate was searching, or the team had searched.
 
-    Null in worlds that do not say which of their actions look into a room or a container.
+    Null in worlds without actions that search.
     """
     searching = table.acts.search != NOBODY
     again = duplicate_searches(table)
@@ -115,13 +116,20 @@ def duplicate_search(table: EventTable) -> Value:
 
 @primitive
 def duplicate_searches(table: EventTable) -> Ints:
-    """Return the rows of ``acts`` that searched what another was searching since before, or what had been searched."""
+    """Return the rows of ``acts`` that searched what another was searching since before, or what had been searched.
+
+    In worlds in which what was seen can be unseen again, a search to the end holds until a goal is done.
+    """
     acts = table.acts
     spans: dict[int, dict[int, tuple[int, int]]] = {}  # by place and agent: first and last step of its latest search
     searched: set[int] = set()
     again = []
+    ends = deque(sorted(table.done.values()) if table.forgets else ())
     rows = np.flatnonzero(acts.search != NOBODY).tolist()
     for step, together in groupby(rows, key=lambda row: int(acts.step[row])):
+        while ends and ends[0] < step:
+            ends.popleft()
+            searched.clear()
         group = [(row, int(acts.search[row]), int(acts.agent[row])) for row in together]
         for _, place, agent in group:
             first, last = spans.setdefault(place, {}).get(agent, (step, NOBODY))

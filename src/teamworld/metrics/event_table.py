@@ -175,6 +175,11 @@ class EventTable:
         return max(0, self.steps - 1)
 
     @property
+    def forgets(self) -> bool:
+        """Whether what was seen can come to be unseen again, as the world's facts say."""
+        return any(relation.predicate == "UNSEEN" for relation in self.start.relations)
+
+    @property
     def has_beliefs(self) -> bool:
         """Whether the log also says what is true, perceived and believed."""
         return self.start.log_level != "play"

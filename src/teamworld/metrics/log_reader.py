@@ -46,6 +46,8 @@ LIGHTEST, HEAVIEST = 1e-100, 1e100
 _CODES = {name: code for code, name in enumerate(CLASSES)}
 _EFFECT, _MOVED, _DONE = 1, 2, 4
 _PACKED = struct.Struct("10i").pack
+#: The verb of a search in worlds that declare none.
+_SEARCH: Final = "search"
 #: Records of which all are kept; there are few of them, beside what agents do.
 _KEPT: Final = (
     *(AgentLeft, AttemptMade, Believe, Commit, GoalChange, LlmCall, MessageSent),
@@ -100,7 +102,7 @@ class _Reader:
         self.end: EpisodeEnd | None = None
         self.who = {agent: at for at, agent in enumerate(start.team)}
         self.goals, self.places = _numbering(goal.id for goal in start.goals), _numbering()
-        self.searches, self.searched = frozenset(start.searches or ()), _numbering()
+        self.searches, self.searched = frozenset(start.searches or (_SEARCH,)), _numbering()
         self.acts = bytearray()
         """Packed: filling an array takes five times as long."""
         self.failed: list[ActionStep] = []

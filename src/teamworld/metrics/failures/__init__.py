@@ -35,6 +35,7 @@ RULES: Final[Sequence[Rule]] = (
     conduct.deadlocks,
     conduct.mutual_blocking,
     conduct.cell_races,
+    conduct.thing_races,
     conduct.swings,
     conduct.plan_cycles,
     conduct.endings,

@@ -11,7 +11,7 @@ from operator import itemgetter
 
 import numpy as np
 
-from teamworld.language import AgentId
+from teamworld.language import AgentId, parse_term, plain
 from teamworld.metrics import coordination
 from teamworld.metrics.effort import contributions
 from teamworld.metrics.event_table import NOBODY, EventTable, consecutive_runs
@@ -22,8 +22,8 @@ from teamworld.worlds.base.failure_spans import FailureSpan
 
 #: Steps in one another's way that are not just a meeting.
 IN_THE_WAY = 2
-#: So many new plans within so many steps are thrash.
-PLANS, PLAN_STEPS = 3, 4
+#: Thrash: so many new plans within so many steps, each after another one that was given up, or after one of any end.
+GIVEN_UP, CHANGED = (3, 10), (4, 8)
 #: Steps of four plans at most that go to and fro.
 CYCLE = 16
 #: A plan to do nothing for a while.
@@ -52,22 +52,36 @@ def free_riders(table: EventTable) -> Iterator[FailureSpan]:
 
 
 def thrash(table: EventTable) -> Iterator[FailureSpan]:
-    """Find agents that turn to another plan again and again without a step of work or search between."""
-    busy = {
-        (agent, step)
-        for step, acts in enumerate(acts_by_step(table))
-        for agent, act in acts.items()
-        if act.effect or act.verb in (table.start.searches or ())
-    }
+    """Find agents that turn to another plan again and again without a step of work or search between.
+
+    A plan that was carried out was not given up, so there are two signs: plans in a row that were given up; and,
+    for agents whose plans are single actions, more plans of any end, under which they stay or come back.
+    """
+    acts = table.acts
+    rows = np.flatnonzero(acts.effect | (acts.search != NOBODY))
+    busy = set(zip(acts.agent[rows].tolist(), acts.step[rows].tolist(), strict=True))
     for agent, plans in table.plans_of.items():
+        who = table.who[agent]
         acting = [plan for plan in plans if not _IDLE.search(plan.text)]
         changes = [(before, plan) for before, plan in pairwise(acting) if before.text != plan.text]
-        for window in zip(*(changes[k:] for k in range(PLANS)), strict=False):
-            first, last = window[0][1].step, min(window[-1][1].step, table.last)
-            if last - first < PLAN_STEPS and not any((agent, step) in busy for step in range(first, last)):
+        given_up = [(before, plan) for before, plan in changes if before.plan not in table.carried_out]
+        for candidates, (number, within) in ((given_up, GIVEN_UP), (changes, CHANGED)):
+            for window in zip(*(candidates[k:] for k in range(number)), strict=False):
+                first, last = window[0][1].step, min(window[-1][1].step, table.last)
+                if last - first >= within or any((who, step) in busy for step in range(first, last)):
+                    continue
+                if candidates is changes and _gets_on(table, who, first, last):
+                    continue
                 why = ", ".join(_end(table, before) for before, _ in window)
-                text = f"{PLANS} new plans in {last - first + 1} steps without a step of work; those before: {why}"
+                text = f"{number} new plans in {last - first + 1} steps without a step of work; those before: {why}"
                 yield FailureSpan("thrash", first, last, (agent,), None, text)
+
+
+def _gets_on(table: EventTable, agent: int, first: int, last: int) -> bool:
+    """Return whether an agent is at another place in every step from the first to the one after the last."""
+    rows = table.row[first : last + 2, agent]
+    places = table.acts.place[rows[rows != NOBODY]].tolist()
+    return NOBODY not in places and len(set(places)) == len(places)
 
 
 def _end(table: EventTable, plan: PlanStart) -> str:
@@ -114,7 +128,7 @@ def _in_front(act: ActionStep, acts: Mapping[AgentId, ActionStep]) -> AgentId | 
 
 
 def cell_races(table: EventTable) -> Iterator[FailureSpan]:
-    """Find free places that several agents tried to enter in one step, at least one of them in vain."""
+    """Find free places that several agents tried to enter in one step, and one of them did."""
     for step, acts in enumerate(acts_by_step(table)):
         held = {act.place for act in acts.values()}
         racers: dict[str, list[AgentId]] = {}
@@ -122,11 +136,29 @@ def cell_races(table: EventTable) -> Iterator[FailureSpan]:
             if act.aim is not None and act.aim not in held:
                 racers.setdefault(act.aim, []).append(agent)
         for place, agents in racers.items():
-            losers = [agent for agent in agents if not acts[agent].moved]
-            if len(agents) > 1 and losers:
-                winners = [agent for agent in agents if agent not in losers]
-                text = f"{len(agents)} agents went for {place}; {winners[0] if winners else 'none'} entered"
+            winners = [agent for agent in agents if acts[agent].moved]
+            if len(agents) > 1 and len(winners) == 1:
+                losers = [agent for agent in agents if agent not in winners]
+                text = f"{len(agents)} agents went for {place}; {winners[0]} entered"
                 yield FailureSpan("cell-race", step, step, (*losers, *winners), None, text)
+
+
+def thing_races(table: EventTable) -> Iterator[FailureSpan]:
+    """Find things that several agents reached for in one step, so that one of them got it and others were too late.
+
+    What a goal is about is left out: it is worked on, not taken.
+    """
+    wanted = set(table.things.values())
+    for step, acts in enumerate(acts_by_step(table)):
+        named = {agent: act for agent, act in acts.items() if act.args and act.args[0] not in wanted}
+        winners = {act.args[0]: agent for agent, act in named.items() if act.status == "done" and act.effect}
+        losers: dict[str, list[AgentId]] = {}
+        for agent, act in named.items():
+            if act.status == "failed" and act.legal and act.constraint == "spatial" and act.args[0] in winners:
+                losers.setdefault(act.args[0], []).append(agent)
+        for thing, agents in losers.items():
+            text = f"{len(agents) + 1} agents went for {plain(parse_term(thing))}; {winners[thing]} was first"
+            yield FailureSpan("thing-race", step, step, (*agents, winners[thing]), None, text)
 
 
 def swings(table: EventTable) -> Iterator[FailureSpan]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from teamworld.language import AgentId, parse_term, plain
 from teamworld.metrics.coordination import first_unmet
 from teamworld.metrics.effort import duplicate_rows, duplicate_searches
-from teamworld.metrics.event_table import EventTable, consecutive_runs
+from teamworld.metrics.event_table import EventTable, consecutive_runs, primitive
 from teamworld.metrics.failures.steps import acts_by_step
 from teamworld.record import ActionStep, AttemptMade, Commit, GoalChange, PlanStart, Release
 from teamworld.worlds.base.failure_spans import FailureSpan
@@ -150,7 +150,7 @@ def _surplus(table: EventTable) -> dict[tuple[AgentId, str, str], list[int]]:
     """Return the steps of agents under plans for a goal that as many others as can be of use were at work on before.
 
     Commitments are not asked for: methods without them crowd too. Whoever has a part in advancing the goal later is of
-    use, whenever it began.
+    use, whenever it began. Of a goal with a place for each unit, as many are of use as units are left.
     """
     helped = {(change.goal, agent): change.step for change in table.all(GoalChange) for agent in change.participants}
     since: dict[tuple[str, AgentId], int] = {}
@@ -158,18 +158,36 @@ def _surplus(table: EventTable) -> dict[tuple[AgentId, str, str], list[int]]:
     for step, acts in enumerate(acts_by_step(table)):
         at_work: dict[str, list[AgentId]] = {}
         for agent, act in acts.items():
-            if act.goal is not None and act.plan is not None and step <= table.done.get(act.goal, step):
-                at_work.setdefault(act.goal, []).append(agent)
+            goal = _purpose(table, act)
+            if goal is not None and step <= table.done.get(goal, step):
+                at_work.setdefault(goal, []).append(agent)
         since = {(goal, agent): since.get((goal, agent), step) for goal, own in at_work.items() for agent in own}
         for goal, agents in at_work.items():
-            quorum = max(table.plans[plan].quorum for agent in agents if (plan := acts[agent].plan) is not None)
-            takes = max(1, quorum, int(table.takes[table.index[goal]]))
+            plans = [table.plans[acts[agent].plan] for agent in agents]
+            places, by_unit = int(table.takes[table.index[goal]]), table.has_place_for_each_unit[table.index[goal]]
+            of_use = min(places, max(plan.units for plan in plans)) if by_unit else places
+            takes = max(1, of_use, *(plan.quorum for plan in plans))
             order = [(helped.get((goal, agent), -1) < step, since[goal, agent], table.who[agent]) for agent in agents]
             ranked = [table.team[index] for *_, index in sorted(order)]
             for agent in ranked[takes:]:
                 why = f"takes {takes} and had enough at work on it: {', '.join(ranked[:takes])}"
                 steps.setdefault((agent, goal, why), []).append(step)
     return steps
+
+
+def _purpose(table: EventTable, act: ActionStep) -> str | None:
+    """Return the goal that an action under a plan is for."""
+    return None if act.plan is None else act.goal or _goals_of_plans(table).get(act.plan)
+
+
+@primitive
+def _goals_of_plans(table: EventTable) -> Mapping[int, str | None]:
+    """Return the goal of each plan by number; of one without a goal, that whose thing it names first."""
+    about = {thing: goal for goal, thing in table.things.items() if thing is not None}
+    return {
+        plan.plan: plan.goal or next((about[thing] for thing in _NAMED.findall(plan.text) if thing in about), None)
+        for plan in table.all(PlanStart)
+    }
 
 
 def duplicate_search(table: EventTable) -> Iterator[FailureSpan]:
@@ -205,16 +223,13 @@ def _earlier_holders(table: EventTable, step: int, agent: int, goal: int) -> lis
 def broken_words(table: EventTable) -> Iterator[FailureSpan]:
     """Find agents that take up another goal, by commitment or plan, without releasing the one they hold."""
     held: dict[AgentId, Commit] = {}
-    about = {thing: goal for goal, thing in table.things.items() if thing is not None}
     events: list[Commit | Release | PlanStart] = table.all(Commit, Release, PlanStart)
     for event in events:
         before = held.get(event.agent)
         if isinstance(event, Release):
             held.pop(event.agent, None)
             continue
-        goal = event.goal
-        if goal is None and isinstance(event, PlanStart):
-            goal = next((about[thing] for thing in _NAMED.findall(event.text) if thing in about), None)
+        goal = _goals_of_plans(table)[event.plan] if isinstance(event, PlanStart) else event.goal
         if before is not None and goal is not None and goal != before.goal:
             how = "committed to" if isinstance(event, Commit) else "took up a plan for"
             text = f"committed to {before.goal} in step {before.step}, {how} {goal}"

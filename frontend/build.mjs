@@ -1,38 +1,53 @@
-// Bundle the pages into the package: each page is one script, readable, the same on every machine.
+// Bundle the pages and the drawers of worlds into the package: each is one script, readable, the same on every machine.
 //
-//   node build.mjs            writes src/teamworld/viewer/static/*.js
+//   node build.mjs            writes src/teamworld/viewer/static/*.js and worlds/*.js there
 //   node build.mjs --check    fails if they are not what the sources give
-import { readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { build } from "esbuild";
 
 const STATIC = new URL("../src/teamworld/viewer/static/", import.meta.url);
 const PAGES = ["replay", "pair", "overview", "play"];
+const SHARED = "common"; // by the drawers
 
-async function bundle(page) {
+async function bundle(story, globalName) {
   const { outputFiles } = await build({
-    entryPoints: [`src/${page}/main.ts`],
+    entryPoints: [`src/${story}/main.ts`],
     absWorkingDir: import.meta.dirname,
     bundle: true,
     write: false,
     format: "iife",
-    globalName: "teamworld",
+    globalName,
     target: "es2022",
     charset: "utf8",
-    banner: { js: `// Built from frontend/src/${page} by "make pages"; change the sources and build again.` },
+    banner: { js: `// Built from frontend/src/${story} by "make pages"; change the sources and build again.` },
   });
   return outputFiles[0].text;
 }
 
-async function isCurrent(file, text) {
-  const built = await readFile(file, "utf8").catch(() => "");
-  return built.replaceAll("\r\n", "\n") === text;
+const folders = await readdir(new URL("src/worlds/", import.meta.url));
+const worlds = folders.filter((name) => name !== SHARED).sort();
+const scripts = [
+  ...PAGES.map((page) => ({ file: `${page}.js`, story: page, globalName: "teamworld" })),
+  ...worlds.map((world) => ({ file: `worlds/${world}.js`, story: `worlds/${world}` })),
+];
+const isCheck = process.argv.includes("--check");
+
+function complain(text) {
+  console.error(`${text}: run "make pages" and commit the result`);
+  process.exitCode = 1;
 }
 
-for (const page of PAGES) {
-  const [file, text] = [new URL(`${page}.js`, STATIC), await bundle(page)];
-  if (!process.argv.includes("--check")) await writeFile(file, text);
-  else if (!(await isCurrent(file, text))) {
-    console.error(`${page}.js is not what its sources give: run "make pages" and commit the result`);
-    process.exitCode = 1;
+for (const { file, story, globalName } of scripts) {
+  const [path, text] = [new URL(file, STATIC), await bundle(story, globalName)];
+  if (!isCheck) await writeFile(path, text);
+  else {
+    const built = await readFile(path, "utf8").catch(() => "");
+    if (built.replaceAll("\r\n", "\n") !== text) complain(`${file} is not what its sources give`);
   }
+}
+
+for (const name of await readdir(new URL("worlds/", STATIC))) {
+  if (worlds.includes(name.replace(/\.js$/, ""))) continue;
+  if (isCheck) complain(`worlds/${name} has no sources`);
+  else await rm(new URL(`worlds/${name}`, STATIC));
 }

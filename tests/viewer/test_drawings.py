@@ -66,7 +66,7 @@ def files(logs: dict[str, Sequence[Event]], tmp_path_factory: pytest.TempPathFac
 def test_a_page_has_the_drawer_of_its_world_and_small_frames(
     logs: dict[str, Sequence[Event]], files: dict[str, Path]
 ) -> None:
-    assert all(f"tw.drawers.{world}" in path.read_text("utf-8") for world, path in files.items())
+    assert all(f'register("{world}"' in path.read_text("utf-8") for world, path in files.items())
     assert files["household"].stat().st_size < 400_000
     frames = {world: [event.state for event in log if isinstance(event, DrawingState)] for world, log in logs.items()}
     assert frames["household"][-1]["missing"] == [0] * len(frames["household"][-1]["missing"])
@@ -135,7 +135,7 @@ def test_what_an_agent_of_a_home_knows_is_what_its_view_tells(
         ids = shown.evaluate("teamworld.episode.static.things.map((thing) => thing.id)")
         for step in (0, 9, 20, 33, last - 1):
             for agent, expected in known_at(logs["household"], step).items():
-                call = f"[...teamworld.homeKnowledge(teamworld.episode, '{agent}', {step}).things]"
+                call = f"[...teamworld.drawers.household.knowledge(teamworld.episode, '{agent}', {step}).things]"
                 perceived = {thing: place for thing, place in shown.evaluate(call) if thing in ids}
                 assert {thing: place[:2] for thing, place in perceived.items()} == expected, (step, agent)
                 assert all(0 <= place[2] <= step for place in perceived.values()), "and when that was"
@@ -162,7 +162,7 @@ def test_rooms_are_shaded_until_an_agent_has_been_in_them(
         shown.select_option("#layer", "Alice")
         for step, facts in been.items():
             moment = f"teamworld.player.stage.moment({step}, teamworld.player.theme, null)"
-            far = shown.evaluate(f"[...teamworld.homeAsKnown({moment}, teamworld.episode).far]")
+            far = shown.evaluate(f"[...teamworld.drawers.household.asKnown({moment}, teamworld.episode).far]")
             assert set(far) == {room for room, name in rooms.items() if f"Alice AT <{name}>({room})" not in facts}
             assert far
         counts, _ = drawn(shown, "household", 0)
@@ -190,7 +190,7 @@ def test_what_an_agent_of_a_home_believes_without_being_sure_is_written_at_its_p
             "believed": [{"frame": 2, "agent": "Alice", "held": held}],
         }
         shown.evaluate("(told) => { teamworld.episode.knowledge = new teamworld.Knowledge(told); }", told)
-        rows = "teamworld.homeBeliefs(teamworld.player.stage.moment(%d, {}, null), teamworld.episode)"
+        rows = "teamworld.drawers.household.beliefs(teamworld.player.stage.moment(%d, {}, null), teamworld.episode)"
         assert shown.evaluate(rows % 5) == [], "the layer of everything shows no beliefs"
         shown.select_option("#layer", "Alice")
         assert shown.evaluate(rows % 1) == []
@@ -227,7 +227,7 @@ def test_tags_of_a_home_do_not_cover_each_other_and_furniture_has_names(browser:
         assert len(tags) > 3
         for k, (x, y) in enumerate(tags):
             assert all(max(abs(x - a), abs(y - b)) >= 14 for a, b in tags[:k])
-        names = shown.evaluate(f"teamworld.drawers.household.labels(teamworld.episode, {size})")
+        names = shown.evaluate(f"teamworld.drawers.household.names(teamworld.episode, {size})")
         pieces = shown.evaluate("teamworld.episode.static.furniture.map((piece) => piece.name)")
         told = {name["words"].split(" ×")[0] for name in names}
         assert {"kitchen", "livingroom", "coffeetable"} <= told
@@ -276,7 +276,7 @@ def test_zoom_layers_and_words_under_the_pointer(browser: Page, files: dict[str,
         assert words[-1].startswith("wind ")
         away = "for (const t of [6, 7]) teamworld.episode.frames[t].agents[0] = [19, 19];"
         shown.evaluate(f"() => {{ {away} }}")
-        ages = shown.evaluate("teamworld.fire.sight(teamworld.episode, null, 7)")
+        ages = shown.evaluate("teamworld.drawers.wildfire.sight(teamworld.episode, null, 7)")
         old = next(at for at, code in enumerate(ages["cells"]) if code and ages["when"][at] < 7)
         row, column = divmod(old, 20)
         cell = shown.evaluate("teamworld.player.stage.size") / 20
@@ -307,7 +307,7 @@ def test_fires_are_framed_with_how_many_cells_burn_as_far_as_the_layer_knows(
             assert all(x0 <= x1 and y0 <= y1 for x0, y0, x1, y1, _ in boxes)
         assert shown.evaluate(fires % 0)
         shown.select_option("#layer", "team")
-        seen = shown.evaluate("Array.from(teamworld.fire.memory(teamworld.episode, null, 0))")
+        seen = shown.evaluate("Array.from(teamworld.drawers.wildfire.sight(teamworld.episode, null, 0).cells)")
         burn = sum(code in (9, 10) for code in seen)
         assert sum(box[4] for box in shown.evaluate(fires % 0)) == burn < states[0]["counts"][0], "nobody sees it yet"
         land_of_three = ["0" * 20] * 20
@@ -347,7 +347,7 @@ def test_what_was_seen_and_groups_are_those_of_the_world(browser: Page, files: d
             shown.evaluate(
                 "(data) => { teamworld.fake = data; }", {"static": static, "frames": frames, "style": land.STYLE}
             )
-            found = shown.evaluate(f"Array.from(teamworld.fire.memory(teamworld.fake, {who}, 6))")
+            found = shown.evaluate(f"Array.from(teamworld.drawers.wildfire.sight(teamworld.fake, {who}, 6).cells)")
             assert found == cells, who
             assert 100 < sum(map(bool, cells)) < 3600
         units = land.team(static, frames[-1])

@@ -37,7 +37,7 @@ def files(log: Sequence[Event], tmp_path_factory: pytest.TempPathFactory) -> dic
 
 def test_a_page_has_its_drawer_and_small_moments(log: Sequence[Event], files: dict[str, Path]) -> None:
     file = files["transport"]
-    assert "tw.drawers.transport" in file.read_text("utf-8")
+    assert 'register("transport"' in file.read_text("utf-8")
     assert file.stat().st_size < 500_000
     moments = [event.state for event in log if isinstance(event, DrawingState)]
     assert moments[0]["t"] == 0

@@ -7,7 +7,7 @@ import { AnswerForm } from "./answer_form";
 import { KnownStage } from "./known_stage";
 import { inline, prose, valueInWords } from "./prose";
 
-export * from "../stage/kit";
+export { drawers } from "../stage/drawer";
 
 const AGAIN = 1500; // milliseconds until a server that does not answer is asked again
 const PHASES: Record<SeatState["phase"], string> = { asked: "your turn", waiting: "the others play", over: "over" };

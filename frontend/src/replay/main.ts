@@ -11,7 +11,7 @@ import { Player } from "./player";
 
 export { Knowledge } from "../episode/knowledge";
 export { shortened } from "../shared/canvas";
-export * from "../stage/kit";
+export { drawers } from "../stage/drawer";
 
 export let episode: Episode;
 export let player: Player;

@@ -64,8 +64,10 @@ export interface Spot {
 }
 
 /**
- * What draws a world: the contract of `static/worlds/*.js`, each of which adds its drawer to `teamworld.drawers` by the
- * name of its world. What of the rest a drawer does not have, the page leaves out.
+ * What draws a world: the contract of the scripts in `static/worlds/`, each of which adds its drawer to
+ * `teamworld.drawers` by the name of its world (`worlds/common/register.ts`). A world that gives `static.drawer` is drawn
+ * by the drawer of that name: `grid` draws all worlds that give pictures as `worlds/base/picture.py` describes them. What
+ * of the rest a drawer does not have, the page leaves out.
  */
 export interface Drawer<Static = State, Frame = State, Style = State> {
   /** Draw a moment on a square; returns where the agents were drawn, in the team's order. */

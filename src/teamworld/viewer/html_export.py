@@ -32,7 +32,7 @@ def page(replay: Replay, *, served: bool = False) -> str:
     """
     static = files("teamworld.viewer") / "static"
     drawer = "" if replay.undrawn else str(replay.static.get("drawer", replay.world))
-    drawers = [file for file in _drawers() if file.name.split(".")[0] == drawer]  # WORLD.js, and WORLD.PART.js
+    drawers = [file for file in _drawers() if file.name == f"{drawer}.js"]
     title = f"{replay.world} {replay.level}: {_name(replay)}"
     plain = replace(replay, questions=[], lines=[], knowledge=None, memory=None)
     scripts = [static / "replay.js", *drawers]

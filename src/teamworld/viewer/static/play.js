@@ -22,18 +22,8 @@ var teamworld = (() => {
   // src/play/main.ts
   var main_exports = {};
   __export(main_exports, {
-    between: () => between,
-    clamp: () => clamp,
     drawers: () => drawers,
-    ease: () => ease,
-    fit: () => fit,
-    inkOn: () => inkOn,
-    knowledgeLayers: () => knowledgeLayers,
-    mix: () => mix,
-    page: () => page,
-    plural: () => plural,
-    say: () => say,
-    sightings: () => sightings
+    page: () => page
   });
 
   // src/shared/elements.ts
@@ -357,11 +347,6 @@ var teamworld = (() => {
     const mixed = starts.map((from, place) => Math.round(from + ((ends[place] ?? from) - from) * share));
     return `#${mixed.map((value) => value.toString(16).padStart(2, "0")).join("")}`;
   }
-  function inkOn(hex) {
-    const linear = (value) => value / 255 <= 0.03928 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4;
-    const [red, green, blue] = channels(hex);
-    return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue) > 0.22 ? "#10151a" : "#ffffff";
-  }
   function goalColour(place) {
     const base = PALETTE[place % PALETTE.length] ?? FIRST;
     const round = Math.floor(place / PALETTE.length) % 3;
@@ -371,8 +356,6 @@ var teamworld = (() => {
 
   // src/shared/numbers.ts
   var clamp = (value, low, high) => Math.min(high, Math.max(low, value));
-  var ease = (share) => share * share * (3 - 2 * share);
-  var between = (one, other, share) => one + (other - one) * share;
   function lastAt(rows2, t, key2) {
     let low = 0;
     let high = rows2.length;
@@ -883,25 +866,6 @@ var teamworld = (() => {
     if (value === null) return "none";
     if (Array.isArray(value)) return value.map(valueInWords).join("; ");
     return typeof value === "object" ? Object.values(value).map(valueInWords).join(" ") : String(value);
-  }
-
-  // src/episode/knowledge.ts
-  var knowledgeLayers = (episode) => [
-    { id: "", words: "everything" },
-    ...episode.knowledge ? episode.team.map(({ name }) => ({ id: name, words: `what ${say(name)} perceives and did` })) : []
-  ];
-  function sightings(episode, agent, t) {
-    if (!episode.knowledge) return [];
-    const { facts } = episode.knowledge;
-    const { now, last } = episode.knowledge.perceived(agent, t);
-    const aged = [
-      ...[...now].map((fact) => [fact, 0]),
-      ...[...last].map(([fact, frame]) => [fact, t - frame])
-    ];
-    return aged.flatMap(([fact, age]) => {
-      const at = /^(?:<(\w+)>\((\d+)\)|(\S+)) AT \((\d+), (\d+)\)$/.exec(facts[fact] ?? "");
-      return at ? [{ name: at[3] ?? `${at[1]} ${at[2]}`, row: Number(at[4]), column: Number(at[5]), age }] : [];
-    });
   }
 
   // src/play/main.ts

@@ -23,20 +23,10 @@ var teamworld = (() => {
   var main_exports = {};
   __export(main_exports, {
     Knowledge: () => Knowledge,
-    between: () => between,
-    clamp: () => clamp,
     drawers: () => drawers,
-    ease: () => ease,
     episode: () => episode,
-    fit: () => fit,
-    inkOn: () => inkOn,
-    knowledgeLayers: () => knowledgeLayers,
-    mix: () => mix,
     player: () => player,
-    plural: () => plural,
-    say: () => say,
-    shortened: () => shortened,
-    sightings: () => sightings
+    shortened: () => shortened
   });
 
   // src/shared/colours.ts
@@ -66,8 +56,6 @@ var teamworld = (() => {
 
   // src/shared/numbers.ts
   var clamp = (value, low, high) => Math.min(high, Math.max(low, value));
-  var ease = (share) => share * share * (3 - 2 * share);
-  var between = (one, other, share) => one + (other - one) * share;
   function lastAt(rows, t, key) {
     let low = 0;
     let high = rows.length;
@@ -398,23 +386,6 @@ var teamworld = (() => {
     const value = values.get(name) ?? make();
     values.set(name, value);
     return value;
-  }
-  var knowledgeLayers = (episode2) => [
-    { id: "", words: "everything" },
-    ...episode2.knowledge ? episode2.team.map(({ name }) => ({ id: name, words: `what ${say(name)} perceives and did` })) : []
-  ];
-  function sightings(episode2, agent, t) {
-    if (!episode2.knowledge) return [];
-    const { facts } = episode2.knowledge;
-    const { now, last } = episode2.knowledge.perceived(agent, t);
-    const aged = [
-      ...[...now].map((fact) => [fact, 0]),
-      ...[...last].map(([fact, frame]) => [fact, t - frame])
-    ];
-    return aged.flatMap(([fact, age]) => {
-      const at = /^(?:<(\w+)>\((\d+)\)|(\S+)) AT \((\d+), (\d+)\)$/.exec(facts[fact] ?? "");
-      return at ? [{ name: at[3] ?? `${at[1]} ${at[2]}`, row: Number(at[4]), column: Number(at[5]), age }] : [];
-    });
   }
 
   // src/shared/elements.ts

@@ -1,33 +1,76 @@
+// Built from frontend/src/worlds/transport by "make pages"; change the sources and build again.
 "use strict";
-// Transport: a floor plan. Targets have the colour of their goal, containers and things of no use their own; agents have
-// the colour of the goal they work on, with the floor that they see as far as walls let them, the way that they walked,
-// and what they hold with what is in it. Layers show what one agent knows of the things, and how much it has seen of each
-// room. Colours and words come with the page (`episode.style`, the world's drawing_data.py).
-(function (tw) {
-  const TRUTH = "truth";
-  const MARGIN = 40; // centimetres round the house
-  const TRAIL = 4; // steps whose way is drawn strongly
-  const HALF_VIEW = Math.PI / 4;
-  const RAYS = 90;
-  const DIRECTIONS = 16; // in which a tag may stand aside
-
-  /** Where the house lies on a square canvas. */
-  function layout(size, fixed, view = { zoom: 1, x: 0.5, y: 0.5 }) {
-    const [left, low] = [0, 1].map((axis) => Math.min(...fixed.walls.map((wall) => wall[axis])) - MARGIN);
-    const [right, top] = [2, 3].map((axis) => Math.max(...fixed.walls.map((wall) => wall[axis])) + MARGIN);
-    const scale = (size / Math.max(right - left, top - low)) * view.zoom;
-    const aside = (size * view.zoom - (right - left) * scale) / 2 - (view.x * size * view.zoom - size / 2);
-    const down = (size * view.zoom - (top - low) * scale) / 2 - (view.y * size * view.zoom - size / 2);
-    const spot = (x, z) => [aside + (x - left) * scale, down + (top - z) * scale];
-    const area = ([x0, z0, x1, z1]) => [...spot(x0, z1), (x1 - x0) * scale, (z1 - z0) * scale];
-    const flip = [scale, 0, 0, -scale, aside - left * scale, down + top * scale]; // the same for a whole path
-    return { size, scale, spot, area, flip, unit: tw.clamp(size / 700, 0.75, 1.3) };
+(() => {
+  // src/shared/colours.ts
+  var channels = (hex) => [
+    Number.parseInt(hex.slice(1, 3), 16),
+    Number.parseInt(hex.slice(3, 5), 16),
+    Number.parseInt(hex.slice(5, 7), 16)
+  ];
+  function mix(one, other, share) {
+    const [ends, starts] = [channels(other), channels(one)];
+    const mixed = starts.map((from, place) => Math.round(from + ((ends[place] ?? from) - from) * share));
+    return `#${mixed.map((value) => value.toString(16).padStart(2, "0")).join("")}`;
+  }
+  function inkOn(hex) {
+    const linear = (value) => value / 255 <= 0.03928 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4;
+    const [red, green, blue] = channels(hex);
+    return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue) > 0.22 ? "#10151a" : "#ffffff";
   }
 
-  function write(pen, words, x, y, size, colour, { weight = 500, align = "center", halo = null } = {}) {
-    pen.font = `${weight} ${size}px system-ui, sans-serif`;
+  // src/shared/words.ts
+  var plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
+
+  // src/shared/numbers.ts
+  var clamp = (value, low, high) => Math.min(high, Math.max(low, value));
+  var between = (one, other, share) => one + (other - one) * share;
+
+  // src/worlds/common/geometry.ts
+  var WHOLE = { zoom: 1, x: 0.5, y: 0.5 };
+  function entry(rows, place) {
+    const row = rows[place];
+    if (row === void 0) throw new Error(`expected a row ${place}, got ${rows.length} rows`);
+    return row;
+  }
+  function layFloor(size, boxes, margin, view2 = WHOLE) {
+    const [left, low] = [
+      Math.min(...boxes.map((box) => box[0])) - margin,
+      Math.min(...boxes.map((box) => box[1])) - margin
+    ];
+    const [right, top] = [
+      Math.max(...boxes.map((box) => box[2])) + margin,
+      Math.max(...boxes.map((box) => box[3])) + margin
+    ];
+    const scale = size / Math.max(right - left, top - low) * view2.zoom;
+    const aside = (size * view2.zoom - (right - left) * scale) / 2 - (view2.x * size * view2.zoom - size / 2);
+    const down = (size * view2.zoom - (top - low) * scale) / 2 - (view2.y * size * view2.zoom - size / 2);
+    const spot = (x, z) => [aside + (x - left) * scale, down + (top - z) * scale];
+    return {
+      size,
+      scale,
+      unit: clamp(size / 700, 0.75, 1.3),
+      view: view2,
+      spot,
+      area: ([x0, z0, x1, z1]) => [...spot(x0, z1), ...spot(x1, z0)],
+      flip: [scale, 0, 0, -scale, aside - left * scale, down + top * scale]
+    };
+  }
+  var within = (one, other) => other[0] <= one[0] && one[2] <= other[2] && other[1] <= one[1] && one[3] <= other[3];
+  function isInside(corners, x, y) {
+    let inside = false;
+    for (const [k, [x0, y0]] of corners.entries()) {
+      const [x1, y1] = entry(corners, (k + 1) % corners.length);
+      if (y0 > y !== y1 > y && x < (x1 - x0) * (y - y0) / (y1 - y0) + x0) inside = !inside;
+    }
+    return inside;
+  }
+
+  // src/worlds/common/marks.ts
+  var FONT = "system-ui, sans-serif";
+  function write(pen, words, x, y, size, colour, { weight = 500, align = "center", base = "middle", halo = null } = {}) {
+    pen.font = `${weight} ${size}px ${FONT}`;
     pen.textAlign = align;
-    pen.textBaseline = "middle";
+    pen.textBaseline = base;
     if (halo) {
       pen.lineJoin = "round";
       pen.lineWidth = size * 0.36;
@@ -37,36 +80,222 @@
     pen.fillStyle = colour;
     pen.fillText(words, x, y);
   }
-
-  function disc(pen, [x, y], radius, fill, rim = null) {
+  function disc(pen, [x, y], radius, fill, rim = null, thick = 1.2) {
     pen.beginPath();
     pen.arc(x, y, radius, 0, 2 * Math.PI);
     pen.fillStyle = fill;
     pen.fill();
     if (!rim) return;
-    pen.lineWidth = 1.2;
+    pen.lineWidth = thick;
     pen.strokeStyle = rim;
     pen.stroke();
   }
+  var ASIDE = [
+    [0.95, 0.85],
+    [0.95, -0.85]
+  ];
+  function beginHeading(pen, [x, y], radius, ahead, tip) {
+    pen.beginPath();
+    if (ahead === null) return;
+    for (const [far, side] of [[tip, 0], ...ASIDE])
+      pen.lineTo(x + far * radius * Math.sin(ahead + side), y - far * radius * Math.cos(ahead + side));
+    pen.closePath();
+  }
+  function track(pen, points, colour, thick, alpha) {
+    pen.beginPath();
+    for (const [x, y] of points) pen.lineTo(x, y);
+    pen.strokeStyle = colour;
+    pen.globalAlpha = alpha;
+    pen.lineWidth = thick;
+    pen.lineJoin = pen.lineCap = "round";
+    pen.stroke();
+    pen.globalAlpha = 1;
+  }
 
-  // ---- the house
+  // src/worlds/common/register.ts
+  function register(world, drawer, forTests = {}) {
+    teamworld.drawers[world] = Object.assign(drawer, forTests);
+  }
 
-  const layerOf = (moment, episode) => episode.team.findIndex(({ name }) => name === moment.layer);
+  // src/worlds/transport/types.ts
+  var TRUTH = "truth";
+  var layerOf = ({ layer }, { team }) => team.findIndex(({ name }) => name === layer);
+  var plain = (name) => name.replaceAll("_", " ");
 
-  /** Floors, darker where the agent of the layer has seen little; walls; the circle in which targets count. */
-  function rooms(pen, plan, moment, episode) {
-    const { static: fixed, style } = episode;
-    const agent = layerOf(moment, episode);
-    fixed.rooms.forEach((room, number) => {
-      const [x, y, wide, high] = plan.area(room.box);
-      pen.fillStyle = style.rooms[room.name] ?? style.any_room;
-      pen.fillRect(x, y, wide, high);
-      if (agent < 0) return;
-      pen.fillStyle = style.ink;
-      pen.globalAlpha = 0.28 * (1 - moment.frame.seen[agent][number] / 100);
-      pen.fillRect(x, y, wide, high);
-      pen.globalAlpha = 1;
+  // src/worlds/transport/items.ts
+  var RADIUS = 10;
+  var DIRECTIONS = 16;
+  function drawItem(pen, plan, episode, number, at, count, small = false) {
+    const { style } = episode;
+    const { kind, name } = entry(episode.static.items, number);
+    const [fill, rim] = kind === "target" ? [episode.colour(`deliver_${name}`), style.ink] : kind === "container" ? style.container : style.other;
+    const radius = (kind === "unrelated" ? 4 : small ? 8.5 : RADIUS) * plan.unit;
+    disc(pen, at, radius, fill, rim);
+    if (kind === "unrelated") return;
+    const size = radius * (count ? 0.9 : 1.05);
+    write(pen, `${name.slice(0, 2)}${count || ""}`, at[0], at[1] + 0.5, size, inkOn(fill), { weight: 700 });
+  }
+  function tagsOf(plan, frame, { static: fixed }) {
+    const apart = 2 * RADIUS * plan.unit;
+    const taken = [];
+    const isFree = ([x, y]) => taken.every((other) => Math.hypot(other[0] - x, other[1] - y) >= apart);
+    return frame.items.flatMap(([x, z, holder, inside], number) => {
+      if (holder >= 0 || inside >= 0) return [];
+      const home = plan.spot(x, z);
+      if (fixed.items[number]?.kind === "unrelated") return [[number, home, home]];
+      const at = isFree(home) ? home : placesAround(home, 0.75 * apart).find(isFree) ?? home;
+      taken.push(at);
+      return [[number, home, at]];
     });
+  }
+  var placesAround = ([x, y], apart) => Array.from({ length: 4 * DIRECTIONS }, (_, k) => {
+    const [ring, angle] = [1 + Math.floor(k / DIRECTIONS), 2 * Math.PI * (k % DIRECTIONS) / DIRECTIONS];
+    return [x + ring * apart * Math.cos(angle), y + ring * apart * Math.sin(angle)];
+  });
+  var countContents = (frame, number) => frame.items.filter(([, , , inside]) => inside === number).length;
+  function drawItems(pen, plan, moment, episode) {
+    const known = moment.frame.known[layerOf(moment, episode)];
+    for (const [number, home, at] of tagsOf(plan, moment.frame, episode)) {
+      pen.globalAlpha = !known || known.includes(number) ? 1 : 0.22;
+      if (home !== at) {
+        pen.beginPath();
+        pen.moveTo(...home);
+        pen.lineTo(...at);
+        pen.lineWidth = 1;
+        pen.strokeStyle = episode.style.ink;
+        pen.stroke();
+        disc(pen, home, 1.8 * plan.unit, episode.style.ink);
+      }
+      drawItem(pen, plan, episode, number, at, countContents(moment.frame, number));
+      pen.globalAlpha = 1;
+    }
+  }
+
+  // src/worlds/transport/agents.ts
+  var TRAIL = 4;
+  var HALF_VIEW = Math.PI / 4;
+  var RAYS = 90;
+  function alongWay(way, share) {
+    const lengths = way.slice(1).map(([x, z], k) => Math.hypot(x - entry(way, k)[0], z - entry(way, k)[1]));
+    let left = lengths.reduce((sum, long) => sum + long, 0) * share;
+    for (const [k, long] of lengths.entries()) {
+      const [from, to] = [entry(way, k), entry(way, k + 1)];
+      if (left <= long && long > 0) return [between(from[0], to[0], left / long), between(from[1], to[1], left / long)];
+      left -= long;
+    }
+    return entry(way, way.length - 1);
+  }
+  var walked = /* @__PURE__ */ new WeakMap();
+  function ways(episode, t) {
+    let kept = walked.get(episode);
+    if (!kept || kept.t > t) kept = { t: 0, paths: episode.team.map(() => new Path2D()) };
+    walked.set(episode, kept);
+    for (; kept.t < t; kept.t++) {
+      for (const [place, trail] of (episode.frame(kept.t + 1).trails ?? []).entries())
+        for (const [k, spot] of (trail ?? []).entries()) kept.paths[place]?.[k ? "lineTo" : "moveTo"](...spot);
+    }
+    return kept.paths;
+  }
+  function drawTrail(pen, plan, place, { t }, episode, colour) {
+    pen.strokeStyle = colour;
+    pen.lineJoin = pen.lineCap = "round";
+    pen.save();
+    pen.transform(...plan.flip);
+    pen.globalAlpha = 0.4;
+    pen.lineWidth = 1.3 * plan.unit / plan.scale;
+    pen.stroke(entry(ways(episode, t), place));
+    pen.restore();
+    const first = Math.max(1, t - TRAIL + 1);
+    const last = Array.from({ length: Math.max(0, t - first + 1) }, (_, k) => episode.frame(first + k).trails?.[place]);
+    const spots = last.flatMap((way) => (way ?? []).map((spot) => plan.spot(...spot)));
+    track(pen, spots, colour, 3.2 * plan.unit, 0.6);
+  }
+  function reachOf(walls, [x, z], [east, north], most) {
+    let far = most;
+    for (const [x0, z0, x1, z1] of walls) {
+      const across = slab(x0 - x, x1 - x, east);
+      const along = slab(z0 - z, z1 - z, north);
+      const [enters, leaves] = [Math.max(across[0], along[0]), Math.min(across[1], along[1])];
+      if (enters <= leaves && enters > 0 && enters < far) far = enters;
+    }
+    return far;
+  }
+  function slab(low, high, pace) {
+    if (pace === 0) return low <= 0 && 0 <= high ? [-Infinity, Infinity] : [Infinity, Infinity];
+    return pace > 0 ? [low / pace, high / pace] : [high / pace, low / pace];
+  }
+  function view({ walls, sight }, at, heading) {
+    const rays = Array.from({ length: RAYS + 1 }, (_, ray) => {
+      const aside = HALF_VIEW * (2 * ray / RAYS - 1);
+      const angle = heading * Math.PI / 180 + aside;
+      const to = [Math.sin(angle), Math.cos(angle)];
+      const far = reachOf(walls, at, to, sight / Math.cos(aside));
+      return [at[0] + far * to[0], at[1] + far * to[1]];
+    });
+    return [at, ...rays];
+  }
+  function drawView(pen, plan, corners, colour) {
+    pen.beginPath();
+    for (const corner of corners) pen.lineTo(...plan.spot(...corner));
+    pen.closePath();
+    pen.globalAlpha = 0.16;
+    pen.fillStyle = colour;
+    pen.fill();
+    pen.globalAlpha = 0.5;
+    pen.lineWidth = 1;
+    pen.strokeStyle = colour;
+    pen.stroke();
+    pen.globalAlpha = 1;
+  }
+  function drawAgents(pen, plan, moment, episode) {
+    const { style, static: fixed } = episode;
+    const { sight } = fixed;
+    const radius = Math.max(20 * plan.scale, 10 * plan.unit);
+    return moment.frame.agents.map(([x, z, heading], place) => {
+      const [start, ...rest] = moment.share > 0 && moment.next.trails?.[place] || [];
+      const stand = start ? alongWay([start, ...rest], moment.share) : [x, z];
+      const [left, top] = plan.spot(...stand);
+      const { aim } = entry(moment.team, place);
+      const { name } = entry(episode.team, place);
+      const colour = aim ? episode.colour(aim) : entry(style.agents, place % style.agents.length);
+      if (sight && heading !== null) {
+        const corners = view({ walls: fixed.walls, sight }, stand, heading);
+        drawView(pen, plan, corners, colour);
+      }
+      drawTrail(pen, plan, place, moment, episode, colour);
+      beginHeading(pen, [left, top], radius, heading === null ? null : heading * Math.PI / 180, 1.7);
+      pen.fillStyle = style.ink;
+      pen.fill();
+      disc(pen, [left, top], radius + (place === moment.chosen ? 3 : 1.5) * plan.unit, style.ink);
+      disc(pen, [left, top], radius, colour);
+      write(pen, name.charAt(0), left, top + 0.5, radius * 1.1, inkOn(colour), { weight: 700 });
+      for (const [side, held] of entry(moment.frame.hands, place).entries()) {
+        if (held < 0) continue;
+        const spot = [left + (side ? 1.5 : -1.5) * radius, top - 0.9 * radius];
+        drawItem(pen, plan, episode, held, spot, countContents(moment.frame, held), true);
+      }
+      write(pen, name, left, top + 1.9 * radius, 11 * plan.unit, style.ink, { weight: 600, halo: "#ffffff" });
+      return { x: left, y: top, radius };
+    });
+  }
+
+  // src/worlds/transport/house.ts
+  function fillBox(pen, [x0, y0, x1, y1]) {
+    pen.fillRect(x0, y0, x1 - x0, y1 - y0);
+  }
+  function drawRooms(pen, plan, moment, episode) {
+    const { static: fixed, style } = episode;
+    const seen = moment.frame.seen[layerOf(moment, episode)];
+    for (const [number, room] of fixed.rooms.entries()) {
+      const area = plan.area(room.box);
+      pen.fillStyle = style.rooms[room.name] ?? style.any_room;
+      fillBox(pen, area);
+      if (!seen) continue;
+      pen.fillStyle = style.ink;
+      pen.globalAlpha = 0.28 * (1 - (seen[number] ?? 0) / 100);
+      fillBox(pen, area);
+      pen.globalAlpha = 1;
+    }
     const [x, z, reach] = fixed.bed;
     pen.setLineDash([5, 4]);
     pen.beginPath();
@@ -76,10 +305,9 @@
     pen.stroke();
     pen.setLineDash([]);
     pen.fillStyle = style.wall;
-    for (const wall of fixed.walls) pen.fillRect(...plan.area(wall));
+    for (const wall of fixed.walls) fillBox(pen, plan.area(wall));
   }
-
-  function furniture(pen, plan, moment, episode) {
+  function drawFurniture(pen, plan, moment, episode) {
     const { static: fixed, style } = episode;
     for (const piece of fixed.furniture) {
       const [fill, rim] = piece.bed ? style.bed : style.furniture;
@@ -92,26 +320,26 @@
       pen.strokeStyle = rim;
       pen.stroke();
     }
-    const agent = layerOf(moment, episode);
+    const seen = moment.frame.seen[layerOf(moment, episode)];
     const font = 12 * plan.unit;
     const taken = fixed.rooms.map((room, number) => {
       const [x, y] = plan.area(room.box);
-      const lines = [`${room.name} ${room.id}`, ...(agent < 0 ? [] : [`${moment.frame.seen[agent][number]} % seen`])];
+      const name = `${room.name} ${room.id}`;
+      const lines = seen ? [name, `${seen[number]} % seen`] : [name];
       const halo = style.rooms[room.name] ?? style.any_room;
-      lines.forEach((words, line) => write(pen, words, x + 7, y + (1 + 1.25 * line) * font, font, style.soft, { align: "left", halo }));
-      return [x, y, x + 10 + pen.measureText(lines[0]).width, y + (0.7 + 1.25 * lines.length) * font];
+      for (const [line, words] of lines.entries())
+        write(pen, words, x + 7, y + (1 + 1.25 * line) * font, font, style.soft, { align: "left", halo });
+      return [x, y, x + 10 + pen.measureText(name).width, y + (0.7 + 1.25 * lines.length) * font];
     });
-    for (const piece of fixed.furniture) nameOfPiece(pen, plan, piece, style, taken);
+    for (const piece of fixed.furniture) namePiece(pen, plan, piece, style, taken);
   }
-
-  const plain = (name) => name.replaceAll("_", " ");
-
-  /** The name of a piece of furniture, where there is room for it; the pointer tells the others. */
-  function nameOfPiece(pen, plan, piece, style, taken) {
+  function namePiece(pen, plan, piece, style, taken) {
     const corners = piece.outline.map((corner) => plan.spot(...corner));
-    const [left, top, right, bottom] = [Math.min, Math.max].flatMap((pick) => [0, 1].map((axis) => pick(...corners.map((corner) => corner[axis]))));
+    const along = (axis) => corners.map((corner) => entry(corner, axis));
+    const [left, right] = [Math.min(...along(0)), Math.max(...along(0))];
+    const [top, bottom] = [Math.min(...along(1)), Math.max(...along(1))];
     const font = 10 * plan.unit;
-    pen.font = `500 ${font}px system-ui, sans-serif`;
+    pen.font = `500 ${font}px ${FONT}`;
     const wide = pen.measureText(plain(piece.name)).width;
     if (wide > 0.92 * (right - left) || font * 1.3 > bottom - top) return;
     const [x, y] = [(left + right - wide) / 2, bottom - 1.5 * font];
@@ -119,282 +347,105 @@
     write(pen, plain(piece.name), (left + right) / 2, bottom - font, font, piece.bed ? style.bed[1] : "#6f6757");
   }
 
-  // ---- things
-
-  const goalOf = (item) => `deliver_${item.name}`;
-
-  function coat(item, episode) {
-    if (item.kind === "target") return [episode.colour(goalOf(item)), episode.style.ink];
-    return episode.style[item.kind === "container" ? "container" : "other"];
-  }
-
-  /** One thing; of a container how many things are in it. */
-  function thing(pen, plan, episode, number, at, count, small = false) {
-    const item = episode.static.items[number];
-    const [fill, rim] = coat(item, episode);
-    const radius = (item.kind === "unrelated" ? 4 : small ? 8.5 : RADIUS) * plan.unit;
-    disc(pen, at, radius, fill, rim);
-    if (item.kind === "unrelated") return;
-    write(pen, `${item.name.slice(0, 2)}${count || ""}`, at[0], at[1] + 0.5, radius * (count ? 0.9 : 1.05), tw.inkOn(fill), { weight: 700 });
-  }
-
-  const RADIUS = 10; // of a tag
-
-  /** Where tags stand: each in its place, or aside of it where it would cover another; [number, place, tag]. */
-  function tags(plan, moment, episode) {
-    const lying = moment.frame.items.flatMap(([x, z, holder, inside], number) => (holder >= 0 || inside >= 0 ? [] : [[number, plan.spot(x, z)]]));
-    const apart = 2 * RADIUS * plan.unit;
-    const taken = [];
-    const isFree = ([x, y]) => taken.every((other) => Math.hypot(other[0] - x, other[1] - y) >= apart);
-    return lying.map(([number, home]) => {
-      if (episode.static.items[number].kind === "unrelated") return [number, home, home];
-      let at = home;
-      for (let ring = 1; ring <= 4 && !isFree(at); ring++)
-        for (let way = 0; way < DIRECTIONS && !isFree(at); way++) {
-          const angle = (2 * Math.PI * way) / DIRECTIONS;
-          at = [home[0] + ring * apart * 0.75 * Math.cos(angle), home[1] + ring * apart * 0.75 * Math.sin(angle)];
-        }
-      if (!isFree(at)) at = home;
-      taken.push(at);
-      return [number, home, at];
-    });
-  }
-
-  const contents = (frame, number) => frame.items.filter((row) => row[3] === number).length;
-
-  /** What lies about: all of it, or what the agent of the layer knows of. */
-  function things(pen, plan, moment, episode) {
-    const agent = layerOf(moment, episode);
-    const known = agent < 0 ? null : new Set(moment.frame.known[agent]);
-    for (const [number, home, at] of tags(plan, moment, episode)) {
-      pen.globalAlpha = !known || known.has(number) ? 1 : 0.22;
-      if (home !== at) {
-        pen.beginPath();
-        pen.moveTo(...home);
-        pen.lineTo(...at);
-        pen.lineWidth = 1;
-        pen.strokeStyle = episode.style.ink;
-        pen.stroke();
-        disc(pen, home, 1.8 * plan.unit, episode.style.ink);
-      }
-      thing(pen, plan, episode, number, at, contents(moment.frame, number));
-      pen.globalAlpha = 1;
-    }
-  }
-
-  // ---- agents
-
-  /** Where an agent is between two moments: along the way of the step. */
-  function between(way, share) {
-    if (way.length < 2) return way[0];
-    const lengths = way.slice(1).map((place, k) => Math.hypot(place[0] - way[k][0], place[1] - way[k][1]));
-    let left = lengths.reduce((sum, long) => sum + long, 0) * share;
-    for (let k = 0; k < lengths.length; k++) {
-      if (left <= lengths[k] && lengths[k] > 0) return [0, 1].map((axis) => tw.between(way[k][axis], way[k + 1][axis], left / lengths[k]));
-      left -= lengths[k];
-    }
-    return way[way.length - 1];
-  }
-
-  const walked = new WeakMap();
-
-  /** The way of each agent up to a moment, in the units of the plan; it grows with the moment. */
-  function ways(episode, t) {
-    let kept = walked.get(episode);
-    if (!kept || kept.t > t) kept = { t: 0, paths: episode.team.map(() => new Path2D()) };
-    walked.set(episode, kept);
-    for (; kept.t < t; kept.t++)
-      (episode.frame(kept.t + 1).trails ?? []).forEach((trail, place) =>
-        trail.forEach((spot, k) => (k ? kept.paths[place].lineTo(...spot) : kept.paths[place].moveTo(...spot))));
-    return kept.paths;
-  }
-
-  function trail(pen, plan, place, moment, episode, colour) {
-    pen.strokeStyle = colour;
-    pen.lineJoin = pen.lineCap = "round";
-    pen.save();
-    pen.transform(...plan.flip);
-    pen.globalAlpha = 0.4;
-    pen.lineWidth = (1.3 * plan.unit) / plan.scale;
-    pen.stroke(ways(episode, moment.t)[place]);
-    pen.restore();
-    pen.beginPath();
-    for (let t = Math.max(1, moment.t - TRAIL + 1); t <= moment.t; t++)
-      for (const spot of episode.frame(t).trails[place] ?? []) pen.lineTo(...plan.spot(...spot));
-    pen.globalAlpha = 0.6;
-    pen.lineWidth = 3.2 * plan.unit;
-    pen.stroke();
-    pen.globalAlpha = 1;
-  }
-
-  /** How far a ray goes, in the units of the plan, until it meets a wall. */
-  function reach(walls, [x, z], [east, north], most) {
-    let far = most;
-    for (const [x0, z0, x1, z1] of walls) {
-      const across = east ? [(x0 - x) / east, (x1 - x) / east].sort((one, other) => one - other) : x0 <= x && x <= x1 ? [-Infinity, Infinity] : [Infinity, Infinity];
-      const along = north ? [(z0 - z) / north, (z1 - z) / north].sort((one, other) => one - other) : z0 <= z && z <= z1 ? [-Infinity, Infinity] : [Infinity, Infinity];
-      const [enters, leaves] = [Math.max(across[0], along[0]), Math.min(across[1], along[1])];
-      if (enters <= leaves && enters > 0 && enters < far) far = enters;
-    }
-    return far;
-  }
-
-  /** Corners of the floor that an agent sees: a right angle ahead as deep as its sight, cut off by walls. */
-  function view({ walls, sight }, at, heading) {
-    const corners = [at];
-    for (let ray = 0; ray <= RAYS; ray++) {
-      const aside = HALF_VIEW * ((2 * ray) / RAYS - 1);
-      const way = (heading * Math.PI) / 180 + aside;
-      const to = [Math.sin(way), Math.cos(way)];
-      const far = reach(walls, at, to, sight / Math.cos(aside));
-      corners.push([at[0] + far * to[0], at[1] + far * to[1]]);
-    }
-    return corners;
-  }
-
-  function cone(pen, plan, episode, at, heading, colour) {
-    if (!episode.static.sight || heading === null) return;
-    pen.beginPath();
-    for (const corner of view(episode.static, at, heading)) pen.lineTo(...plan.spot(...corner));
-    pen.closePath();
-    pen.globalAlpha = 0.16;
-    pen.fillStyle = colour;
-    pen.fill();
-    pen.globalAlpha = 0.5;
-    pen.lineWidth = 1;
-    pen.strokeStyle = colour;
-    pen.stroke();
-    pen.globalAlpha = 1;
-  }
-
-  function agents(pen, plan, moment, episode) {
-    const { style } = episode;
-    const radius = Math.max(20 * plan.scale, 10 * plan.unit);
-    return moment.frame.agents.map(([x, z, heading], place) => {
-      const way = moment.share > 0 ? moment.next.trails[place] : [];
-      const stand = way?.length ? between(way, moment.share) : [x, z];
-      const at = plan.spot(...stand);
-      const { aim } = moment.team[place];
-      const colour = aim ? episode.colour(aim) : style.agents[place % style.agents.length];
-      const ahead = (heading * Math.PI) / 180;
-      cone(pen, plan, episode, stand, heading, colour);
-      trail(pen, plan, place, moment, episode, colour);
-      pen.beginPath();
-      if (heading !== null) for (const [far, side] of [[1.7, 0], [0.95, 0.85], [0.95, -0.85]])
-        pen.lineTo(at[0] + far * radius * Math.sin(ahead + side), at[1] - far * radius * Math.cos(ahead + side));
-      pen.closePath();
-      pen.fillStyle = style.ink;
-      pen.fill();
-      disc(pen, at, radius + (place === moment.chosen ? 3 : 1.5) * plan.unit, style.ink);
-      disc(pen, at, radius, colour);
-      const { name } = episode.team[place];
-      write(pen, name.charAt(0), at[0], at[1] + 0.5, radius * 1.1, tw.inkOn(colour), { weight: 700 });
-      moment.frame.hands[place].forEach((held, side) => {
-        if (held < 0) return;
-        const spot = [at[0] + (side ? 1.5 : -1.5) * radius, at[1] - 0.9 * radius];
-        thing(pen, plan, episode, held, spot, contents(moment.frame, held), true);
-      });
-      write(pen, name, at[0], at[1] + 1.9 * radius, 11 * plan.unit, style.ink, { weight: 600, halo: "#ffffff" });
-      return { x: at[0], y: at[1], radius };
-    });
-  }
-
-  // ---- words
-
-  function delivered(frame, fixed, kind) {
-    return frame.items.filter((row, k) => row[4] > 0 && fixed.items[k].name === kind).length;
-  }
-
+  // src/worlds/transport/main.ts
+  var MARGIN = 40;
+  var planOf = (size, { static: { walls } }, shown) => layFloor(size, walls, MARGIN, shown);
+  var countDelivered = (frame, { items }, kind) => frame.items.filter((row, k) => row[4] > 0 && items[k]?.name === kind).length;
   function keyOf(moment, episode) {
     const { static: fixed, style } = episode;
     const sample = (fill, rim, words = "") => (pen, size) => {
       disc(pen, [size / 2, size / 2], size * 0.44, fill, rim);
-      if (words) write(pen, words, size / 2, size / 2 + 0.5, size * 0.5, tw.inkOn(fill), { weight: 700 });
+      if (words) write(pen, words, size / 2, size / 2 + 0.5, size * 0.5, inkOn(fill), { weight: 700 });
     };
-    const line = (thick) => (pen, size) => {
-      pen.fillStyle = style.agents[0];
-      pen.fillRect(1, (size - thick) / 2, size - 2, thick);
+    const own = entry(style.agents, 0);
+    const line = (pen, size) => {
+      pen.fillStyle = own;
+      pen.fillRect(1, (size - 3) / 2, size - 2, 3);
     };
-    const rows = [{ head: "to the bed" }];
-    for (const [kind, number] of Object.entries(fixed.goals)) {
-      const there = delivered(moment.frame, fixed, kind);
-      rows.push({ samples: [sample(episode.colour(`deliver_${kind}`), style.ink, kind.slice(0, 2))], words: `${plain(kind)}: ${there} of ${number}`, soft: there === number });
-    }
-    rows.push({ head: "plan" });
-    for (const [name, words] of style.legend) if (name !== "target") rows.push({ samples: [sample(...style[name])], words, soft: true });
-    if (fixed.sight) {
-      const looks = (pen, size) => {
-        pen.beginPath();
-        for (const corner of [[1, size / 2], [size - 2, 2], [size - 2, size - 2]]) pen.lineTo(...corner);
-        pen.fillStyle = tw.mix("#ffffff", style.agents[0], 0.3);
-        pen.fill();
-      };
-      rows.push({ samples: [looks], words: `floor it sees: ${fixed.sight / 100} m deep, up to the walls`, soft: true });
-      rows.push({ samples: [line(3)], words: `way of the last ${TRAIL} steps; thin: all before`, soft: true });
-    }
-    rows.push({ words: "te2: holds two things", soft: true });
-    const agent = layerOf(moment, episode);
-    if (agent >= 0) rows.push({ words: `pale: ${moment.layer} does not know of it`, soft: true });
-    return rows;
+    const looks = (pen, size) => {
+      pen.beginPath();
+      pen.lineTo(1, size / 2);
+      pen.lineTo(size - 2, 2);
+      pen.lineTo(size - 2, size - 2);
+      pen.fillStyle = mix("#ffffff", own, 0.3);
+      pen.fill();
+    };
+    const sight = [
+      { samples: [looks], words: `floor it sees: ${(fixed.sight ?? 0) / 100} m deep, up to the walls` },
+      { samples: [line], words: `way of the last ${TRAIL} steps; thin: all before` }
+    ];
+    const plan = [
+      ...style.legend.filter(([name]) => name !== "target").map(([name, words]) => ({ samples: [sample(...style[name])], words })),
+      ...fixed.sight ? sight : [],
+      { words: "te2: holds two things" },
+      ...layerOf(moment, episode) < 0 ? [] : [{ words: `pale: ${moment.layer} does not know of it` }]
+    ];
+    return [
+      { head: "to the bed" },
+      ...Object.entries(fixed.goals).map(([kind, number]) => {
+        const there = countDelivered(moment.frame, fixed, kind);
+        const tag = sample(episode.colour(`deliver_${kind}`), style.ink, kind.slice(0, 2));
+        return { samples: [tag], words: `${plain(kind)}: ${there} of ${number}`, soft: there === number };
+      }),
+      { head: "plan" },
+      ...plan.map((row) => ({ ...row, soft: true }))
+    ];
   }
-
-  const nameOf = (fixed, number) => `${fixed.items[number].name} ${fixed.items[number].id}`;
-
-  /** Whether a point is in a polygon. */
-  function isInside(corners, x, y) {
-    let inside = false;
-    corners.forEach(([x0, y0], k) => {
-      const [x1, y1] = corners[(k + 1) % corners.length];
-      if (y0 > y !== y1 > y && x < ((x1 - x0) * (y - y0)) / (y1 - y0) + x0) inside = !inside;
-    });
-    return inside;
-  }
-
-  tw.drawers.transport = {
+  var nameOf = ({ items }, number) => {
+    const { name, id } = entry(items, number);
+    return `${name} ${id}`;
+  };
+  var transport = {
     zooms: true,
-    tags: (moment, episode, size) => tags(layout(size, episode.static), moment, episode), // for tests
-    view, // for tests
-    layers: (episode) => [
-      { id: TRUTH, words: "everything" },
-      ...episode.team.map(({ name }) => ({ id: name, words: `what ${name} knows` })),
-    ],
     key: keyOf,
-    /** Draw a moment; returns where the agents were drawn. */
+    layers: ({ team }) => [
+      { id: TRUTH, words: "everything" },
+      ...team.map(({ name }) => ({ id: name, words: `what ${name} knows` }))
+    ],
     draw(pen, size, moment, episode) {
-      const plan = layout(size, episode.static, moment.view);
+      const plan = planOf(size, episode, moment.view);
       pen.fillStyle = moment.theme.card;
       pen.fillRect(0, 0, size, size);
-      rooms(pen, plan, moment, episode);
-      furniture(pen, plan, moment, episode);
-      things(pen, plan, moment, episode);
-      return { agents: agents(pen, plan, moment, episode) };
+      drawRooms(pen, plan, moment, episode);
+      drawFurniture(pen, plan, moment, episode);
+      drawItems(pen, plan, moment, episode);
+      return { agents: drawAgents(pen, plan, moment, episode) };
     },
-    /** What is under the pointer: a thing with what is in it, else the room. */
+    /** A thing with what is in it, else the furniture and the room. */
     label(moment, episode, x, y, size) {
       const { static: fixed } = episode;
-      const plan = layout(size, fixed, moment.view);
-      const near = tags(plan, moment, episode).find(([, , [at, down]]) => Math.hypot(at - x, down - y) < RADIUS * plan.unit)?.[0] ?? -1;
-      if (near >= 0) {
-        const inside = moment.frame.items.flatMap((row, k) => (row[3] === near ? [nameOf(fixed, k)] : []));
-        const state = ["", ", delivered while held", ", delivered"][moment.frame.items[near][4]];
-        return [`${nameOf(fixed, near)}${state}`, ...inside.map((name) => `holds ${name}`)];
+      const plan = planOf(size, episode, moment.view);
+      const { items } = moment.frame;
+      const isNear = ([at, down]) => Math.hypot(at - x, down - y) < RADIUS * plan.unit;
+      const near = tagsOf(plan, moment.frame, episode).find(([, , at]) => isNear(at))?.[0];
+      if (near !== void 0) {
+        const inside = items.flatMap((row, k) => row[3] === near ? [`holds ${nameOf(fixed, k)}`] : []);
+        const state = ["", ", delivered while held", ", delivered"][entry(items, near)[4]] ?? "";
+        return [`${nameOf(fixed, near)}${state}`, ...inside];
       }
-      const room = fixed.rooms.find(({ box }) => {
-        const [left, top, wide, high] = plan.area(box);
-        return left <= x && x <= left + wide && top <= y && y <= top + high;
-      });
-      const piece = fixed.furniture.findLast(({ outline }) => isInside(outline.map((corner) => plan.spot(...corner)), x, y));
-      return [...(piece ? [plain(piece.name)] : []), ...(room ? [`${room.name} ${room.id}`] : [])];
+      const room = fixed.rooms.find(({ box }) => within([x, y, x, y], plan.area(box)));
+      const isOver = (outline) => {
+        const corners = outline.map((corner) => plan.spot(...corner));
+        return isInside(corners, x, y);
+      };
+      const piece = fixed.furniture.findLast(({ outline }) => isOver(outline));
+      return [...piece ? [plain(piece.name)] : [], ...room ? [`${room.name} ${room.id}`] : []];
     },
-    /** The picture in words. */
-    words(moment, episode) {
+    words({ frame }, episode) {
       const { static: fixed } = episode;
-      const there = Object.entries(fixed.goals).map(([kind, number]) => `${delivered(moment.frame, fixed, kind)} of ${number} ${kind}`);
-      const held = moment.frame.hands.map((hands, place) => {
-        const names = hands.filter((item) => item >= 0).map((item) => nameOf(fixed, item));
-        return `${episode.team[place].name} holds ${names.join(" and ") || "nothing"}`;
+      const there = Object.entries(fixed.goals).map(([kind, number]) => {
+        return `${countDelivered(frame, fixed, kind)} of ${number} ${kind}`;
       });
-      return `Floor plan with ${tw.plural(fixed.rooms.length, "room")} at frame ${moment.frame.t}: ${there.join(", ")} delivered; ${held.join("; ")}.`;
-    },
+      const held = frame.hands.map((hands, place) => {
+        const names = hands.filter((item) => item >= 0).map((item) => nameOf(fixed, item));
+        return `${entry(episode.team, place).name} holds ${names.join(" and ") || "nothing"}`;
+      });
+      const rooms = plural(fixed.rooms.length, "room");
+      return `Floor plan with ${rooms} at frame ${frame.t}: ${there.join(", ")} delivered; ${held.join("; ")}.`;
+    }
   };
-})(window.teamworld);
+  register("transport", transport, {
+    view,
+    tags: ({ frame }, episode, size) => tagsOf(planOf(size, episode), frame, episode)
+  });
+})();

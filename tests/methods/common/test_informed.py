@@ -179,7 +179,7 @@ def test_steps_of_a_task_are_of_the_agent_that_is_named_and_has_a_hand_for_it() 
         if isinstance(question, PlanAll):
             text = render(question).user
             for task in question.record.tasks:
-                nearest = f" (soonest: {task.reader})" if task.is_near else ""
+                nearest = f" (soonest: {task.reader})" if task.is_near and task.at != (task.reader,) else ""
                 assert f"{nearest}: {plain(task.text)}" in text
                 free = [member.me.agent for member in question.record.members if has_hand(member.me)]
                 assert task.reader in free or not free

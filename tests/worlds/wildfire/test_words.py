@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -15,7 +16,7 @@ from teamworld.language import Action, Entity, parse_action, plain
 from teamworld.worlds.wildfire import physics
 from teamworld.worlds.wildfire.firebreaks import firebreak
 from teamworld.worlds.wildfire.levels import LEVELS, Team
-from teamworld.worlds.wildfire.skills import line_cells, travel_ticks
+from teamworld.worlds.wildfire.skills import cut_before, cutting_left, line_cells, travel_ticks
 from teamworld.worlds.wildfire.state import Cell
 from teamworld.worlds.wildfire.world import WildfireOptions, WildfireWorld, make
 from tests.worlds.wildfire.test_world import FAR, do, until, world
@@ -162,7 +163,7 @@ def test_a_goal_is_told_in_its_own_units_with_the_steps_of_the_agent() -> None:
     words = here.domain.describe_goal(view.goals[0], "firefighter_1", view.known)
     steps = here.domain.estimate_steps("firefighter_1", Action("fell", (Entity("target", 0),)), view.known)
     assert words == (
-        f"3 of 3 trees left on target_0, at ({x}, {y}); one agent is enough, 3 are faster; {steps} steps for "
+        f"3 of 3 trees left on target_0, at ({x}, {y}); one agent is enough, up to 3 are faster; {steps} steps for "
         "firefighter_1 alone, the way included"
     )
 
@@ -173,7 +174,7 @@ def test_who_stands_on_a_target_is_told_with_the_cutting_that_is_left() -> None:
     view = here.view("firefighter_1")
     words = here.domain.describe_goal(view.goals[0], "firefighter_1", view.known)
     assert words.endswith(
-        "; firefighter_2 is there, 3 steps of cutting left; one agent is enough; done before firefighter_1 comes"
+        "; firefighter_2 is there, 3 steps of cutting left; one agent is enough; done no sooner with firefighter_1"
     )
     assert "fell(<target>(0))" not in map(str, (option.action for option in view.options))
     until(here, "firefighter_1", "go_to(<target>(0))")
@@ -184,7 +185,7 @@ def test_who_stands_on_a_target_is_told_with_the_cutting_that_is_left() -> None:
 def test_ways_between_few_targets_are_told_by_their_length() -> None:
     here = make("cut_trees_sparse_small", 0, 30, {})
     view = here.view("firefighter_1")
-    line = next(line for line in view.text().splitlines() if line.startswith("Estimated steps from target to target: "))
+    line = next(line for line in view.text().splitlines() if "from target to target" in line)
     pairs = re.findall(r"(\d)-(\d)", line)
     assert len(pairs) == len(set(pairs)) == 15
     first = next(pair for pair in pairs)
@@ -240,3 +241,22 @@ def test_the_grid_comes_with_teammates_and_places() -> None:
     assert "Teammates: firefighter_2 at (5, 5), right here." in words
     assert "The grid shows x -5 to 15 in columns and y -5 to 15 in rows" in words
     assert "fire_0" in words
+
+
+@pytest.mark.parametrize("there", [1, 2])
+@pytest.mark.parametrize("cells", range(1, 40, 3))
+def test_who_comes_to_a_target_helps_as_if_played_step_by_step(there: int, cells: int) -> None:
+    here = make("cut_trees_sparse_small", 0, 30, {})
+    view, target = here.view("firefighter_1"), Entity("target", 0)
+    state, mission = view.state, view.mission
+    spot = state.targets[0]
+    names = [f"firefighter_{number}" for number in range(2, 2 + there)]
+    far = (spot.at[0] - cells if spot.at[0] >= cells else min(29, spot.at[0] + cells), spot.at[1])
+    agents = {name: body._replace(at=spot.at if name in names else far) for name, body in state.agents.items()}
+    placed = replace(state, agents=agents, memo={})
+    way = travel_ticks("firefighter", far, spot.at, placed)
+    trees, steps = spot.trees, 0
+    while trees > 0:
+        trees, steps = trees - there - (steps >= way), steps + 1
+    assert steps <= cutting_left(target, mission, placed)
+    assert cut_before("firefighter_1", target, mission, placed) == (steps == cutting_left(target, mission, placed))

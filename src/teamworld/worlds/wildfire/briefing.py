@@ -52,7 +52,7 @@ def task_text(level: Level, instance: WildfireInstance, score: ScoreName = "refe
     hidden = "" if level.known else " Nobody knows where: look for it first."
     counts = {"drones": level.team.drones, "helicopters": level.team.helicopters}
     flyers = " or ".join(kind for kind, count in counts.items() if count)
-    best = f"the best is {best_score(level):g}"
+    best = f"the most is {best_score(level):g}"
     words = {
         "cut_sparse": f"Cut all trees of the {level.targets} target cells. Each tree cut there counts 1; {best}.",
         "cut_lines": f"Cut all trees of the {level.targets} lines of {number_of(level.trees_per_line, 'cell')}. Each "
@@ -122,7 +122,7 @@ def _map_and_team(instance: WildfireInstance, mission: Mission, shared_map: bool
     kinds, spawn = mission.of_team(*KINDS), (instance.spawn.x, instance.spawn.y)
     yield (
         f"Cells are (x, y), x to the east and y to the south, each from 0 to {mission.size - 1}. All start at "
-        f"{show(spawn)}. Ways are straight lines; a diagonal step counts 1.4. Nothing blocks them, and a cell "
+        f"{show(spawn)}. Ways are straight lines; a diagonal cell counts 1.4. Nothing blocks them, and a cell "
         "holds any number of agents."
     )
     bare, *wooded = ON_FOOT
@@ -150,7 +150,7 @@ def _cutting(mission: Mission) -> Iterator[str]:
         words.append(
             "A bulldozer that cuts a line takes all trees of the cells on it; on other ways it drives over trees."
         )
-    usual = f"A cell holds 0 to 3 trees, usually {USUAL_TREES:g}, which unseen ground is taken for."
+    usual = f"A cell holds 0 to 3 trees, {USUAL_TREES:g} on average, which unseen ground is taken for."
     yield f"{usual} {' '.join(words)}"
 
 

@@ -71,7 +71,7 @@ def approach(mission: Mission, state: SymbolicState, agent: AgentId, aim: Entity
 
 
 def _cut_plans(mission: Mission, state: SymbolicState, agent: AgentId, aim: Entity) -> Iterator[Steps]:
-    if cut_before(agent, aim, mission, state):  # whoever is there is done before one comes
+    if cut_before(agent, aim, mission, state):  # whoever is there is done no later alone
         yield (Action("idle", (cutting_left(aim, mission, state),)),)
         return
     yield (Action("fell", (aim,)),)

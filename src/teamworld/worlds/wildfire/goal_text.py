@@ -10,6 +10,7 @@ from teamworld.worlds.wildfire.firebreaks import CUTTERS, Firebreak, enclosed_gr
 from teamworld.worlds.wildfire.skills import (
     approach_cell,
     cut_before,
+    cut_together,
     cutting_left,
     estimate_ticks,
     line_ticks,
@@ -79,9 +80,11 @@ def _cut(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState) -> 
         yield f"{' and '.join(others)} {'is' if len(others) == 1 else 'are'} there{left}"
     more = min(goal.units, len(mission.agents("firefighter")))
     late = agent in state.agents and cut_before(agent, goal.thing, mission, state)
-    yield _hands(goal, mission) + (f", {more} are faster" if goal.capacity == 1 < more and not late else "")
+    yield _hands(goal, mission) + (f", up to {more} are faster" if goal.capacity == 1 < more and not late else "")
     if late:
-        yield f"done before {agent} comes"
+        yield f"done no sooner with {agent}"
+    elif agent in state.agents and others and rest:
+        yield f"done in {number_of(cut_together(agent, goal.thing, mission, state), 'step')} with {agent}"
     elif agent in state.agents:
         steps = estimate_ticks(agent, Action("fell", (goal.thing,)), mission, state)
         yield f"{number_of(steps, 'step')} for {agent} alone, the way included"

@@ -600,10 +600,24 @@ def cutting_left(thing: Entity | str, mission: Mission, state: SymbolicState) ->
 
 
 def cut_before(agent: AgentId, thing: Entity | str, mission: Mission, state: SymbolicState) -> bool:
-    """Return whether those who stand on a cell to cut are done with it before an agent could help them."""
-    left, at = cutting_left(thing, mission, state), state.agents[agent].at
-    place = state.spots(thing)[0].at if left else at
-    return place != at and left <= travel_ticks(mission.kinds[agent], at, place, state)
+    """Return whether those who stand on a cell to cut are done with it no later without an agent than with its help."""
+    left = cutting_left(thing, mission, state)
+    is_there = state.spots(thing)[0].at == state.agents[agent].at
+    return left > 0 and not is_there and cut_together(agent, thing, mission, state) >= left
+
+
+def cut_together(agent: AgentId, thing: Entity | str, mission: Mission, state: SymbolicState) -> int:
+    """Return the steps until a single cell is cut by the firefighters on it, and an agent that comes or is there.
+
+    It holds where ``cutting_left`` is told.
+    """
+    spot, at = state.spots(thing)[0], state.agents[agent].at
+    if spot.at == at:
+        return cutting_left(thing, mission, state)
+    way = travel_ticks(mission.kinds[agent], at, spot.at, state)
+    there = sum(body.at == spot.at for body in state.agents.values())
+    rest = max(0, spot.trees - way * there)
+    return way + (min(rest, 1) if mission.kinds[agent] == "bulldozer" else -(-rest // (there + 1)))
 
 
 def line_ticks(kind: str, at: Cell, end: Cell, state: SymbolicState) -> int:

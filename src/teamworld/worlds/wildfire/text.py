@@ -495,7 +495,7 @@ class _Told:
         for (first, at), (second, to) in combinations(spots.items(), 2):
             apart.setdefault(travel_ticks(self._view.kind, at, to, self._state), []).append(f"{first}-{second}")
         ways = (f"{steps} for {', '.join(pairs)}" for steps, pairs in sorted(apart.items()))
-        yield f"Estimated steps from target to target: {'; '.join(ways)}."
+        yield f"Estimated steps of the way from target to target, unseen ground taken as usual: {'; '.join(ways)}."
 
     def _myself(self) -> str:
         view, me = self._view, self._me

@@ -31,7 +31,6 @@ from teamworld.worlds import registry
 LEVELS: dict[str, tuple[str, ...]] = {
     "cube": ("n2", "n4", "n8", "n1"),
     "household": ("dev",),
-    "transport": ("dev",),
     "rware": ("rware-tiny-2ag-v2", "rware-tiny-4ag-v2"),
     "wildfire": (
         "rescue_civilians_search_and_rescue",
@@ -68,12 +67,12 @@ SUITE = {
     ("rooms", "three"): 4,
     ("wildfire", "rescue_civilians_known_location_small"): 4,
 }
-#: The worlds whose splits are levels: the test half plays the other one.
-SPLITS = {("household", "dev"): "test", ("transport", "dev"): "test"}
+#: The levels whose test half is a level of its own.
+SPLITS = {("household", "dev"): "test"}
 #: Methods that keep to themselves: no message is heard, and nobody knows what another has seen.
 SILENT = ("react", "coela", "embodied", "cobel:silent")
 #: Silent planners of one world's benchmark.
-OWN = {"household": ("mhp:plus",), "transport": ("rhp:nearest",)}
+OWN = {"household": ("mhp:plus",)}
 SILENCE = {"messages": {"loss": 1.0}}
 #: Play for the best that is known beside: the first pools what its agents know, the other talks.
 OTHERS = ("greedy", "drwell")

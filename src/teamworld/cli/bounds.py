@@ -25,7 +25,7 @@ def bounds(
     Parameters
     ----------
     world:
-        Name of a world that proves bounds: cube, household, lbf, rooms, rware, wildfire.
+        Name of a world.
     level:
         Level of the world (see: teamworld levels). [default: the world's own]
     seed:

@@ -20,13 +20,14 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.language import Action, AgentId, Fact, Facts, plain
 from teamworld.seeding import generator
+from teamworld.worlds.base.bounds import StepBound
 from teamworld.worlds.base.executor import RUNNING, Result
 from teamworld.worlds.base.indistinguishable_pair import IndistinguishablePair
 from teamworld.worlds.base.memory import Perception
 from teamworld.worlds.base.options import read_options
 from teamworld.worlds.base.world import FactsWorld, list_progress
 from teamworld.worlds.contract import WAIT, Goal, GoalEvent, HeadlineMeasure, Outcome, StepResult, WorldSpec
-from teamworld.worlds.transport import draw, drawing_data, navigation, physics, sight
+from teamworld.worlds.transport import bounds, draw, drawing_data, navigation, physics, sight
 from teamworld.worlds.transport import state as arrays
 from teamworld.worlds.transport.domain import TransportDomain
 from teamworld.worlds.transport.known_picture import known_picture as known_picture
@@ -361,14 +362,29 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
     Raises:
         UserError: There is no such level or option, or a value or the data cannot be used.
     """
-    chosen = read_options(TransportOptions, options, "transport")
+    start, named = _instance(level, seed, read_options(TransportOptions, options, "transport"))
+    return TransportWorld(start, level, horizon, named)
+
+
+def _instance(level: str, seed: int, chosen: TransportOptions) -> tuple[Instance, TransportOptions]:
+    """Return the instance of a level, and the options as logs name them."""
     start = instance(level, seed, LevelOptions(None if chosen.data is None else Path(chosen.data), chosen.agents))
     if not chosen.carving and start.plan.samples is not None:
         plan = replace(start.plan, samples=None)
         start = replace(start, plan=plan, rasters=build_rasters(plan, start.starts))
     if chosen.data is not None:  # a path is of one machine only
         chosen = chosen.model_copy(update={"data": fingerprint(start)})
-    return TransportWorld(start, level, horizon, chosen)
+    return start, chosen
+
+
+def step_bound(level: str, seed: int, options: Mapping[str, object]) -> StepBound:
+    """Return what is proven of the fewest frames of an instance of a level, see ``bounds``.
+
+    Raises:
+        UserError: There is no such level or option, or a value or the data cannot be used.
+    """
+    chosen = read_options(TransportOptions, options, "transport")
+    return bounds.bound(_instance(level, seed, chosen)[0], chosen.rules)
 
 
 def indistinguishable_pairs(level: str, seed: int) -> Iterator[IndistinguishablePair]:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.worlds.adapters.known_picture import of_facts
-from teamworld.worlds.adapters.overcooked import draw
+from teamworld.worlds.adapters.overcooked import bounds, draw
 from teamworld.worlds.adapters.overcooked.domain import OvercookedDomain
 from teamworld.worlds.adapters.overcooked.env import PACKAGE as PACKAGE
 from teamworld.worlds.adapters.overcooked.env import find_level, parallel_env, read_kitchen
 from teamworld.worlds.adapters.overcooked.levels import LEVELS as LEVELS
 from teamworld.worlds.adapters.overcooked.text import tell_rules, tell_task
 from teamworld.worlds.adapters.world import AdapterWorld
+from teamworld.worlds.base.bounds import StepBound
 from teamworld.worlds.base.options import read_options
 from teamworld.worlds.contract import WorldSpec
 
@@ -78,3 +80,14 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
     )
     domain = OvercookedDomain(kitchen, agents, chosen.soups)
     return AdapterWorld(spec, domain, lambda: parallel_env(level, horizon), seed)
+
+
+def step_bound(level: str, seed: int, options: Mapping[str, object]) -> StepBound:
+    """Return what is proven of the fewest steps of an instance of a level, see ``bounds``.
+
+    Raises:
+        UserError: The package is not installed, or there is no such level or option.
+    """
+    world = make(level, seed, step_limit(level, options), options)
+    domain = cast("OvercookedDomain", world.domain)
+    return bounds.bound(domain.kitchen, domain.read(world.truth()), domain.soups)

@@ -66,7 +66,7 @@ def test_bounds_beside_what_was_played_best(compared: Path, capsys: pytest.Captu
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["overcooked"], "nothing is proven of overcooked"),
+        (["wildfire", "--level", "suppress_fire_contain"], "nothing is proven of wildfire suppress_fire_contain"),
         (["rooms", "--level", "four"], "four"),
         (["rooms", "--seeds", "0"], "--seeds is a number from 1"),
         (["rooms", "--set", "cube.agents=2"], "got one of 'cube'"),

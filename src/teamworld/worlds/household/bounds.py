@@ -5,20 +5,23 @@ at least that of the shortest one by the norm ``max + (sqrt 2 - 1) min``, less 8
 are shortest by this norm bend at corners of cells alone, so they are found exactly among these corners, along
 the sides of free cells and aslant through them.
 
-*Handling.* Whoever handles something stands within reach of it, and after it there or where a walk to it ends. What
-was put down lies in or on one of the pieces that things can be put to, and who takes it there goes to a cell beside
-the piece. So all these cells of a piece, or of a thing that lies elsewhere, are its *surroundings*. Between any two
-of them a handling step may lead, and no other step leads further than a step of walking does.
+*Handling.* Whoever handles something stands within reach of it (``close`` without the tolerance of the physics, as the
+actions of the world ask for), and after it there or where a walk to it ends. What was put down lies in or on one of the
+pieces that things can be put to, and who takes it there goes to a cell beside the piece. So a handling step leads at
+most from the cells *before* it to those *after* it of one piece, or of a thing that lies elsewhere; and a thing that
+is put down and taken again, in two steps, comes on by its surroundings, which are both, at most.
 
-*Distances.* Let ``d`` be the fewest steps between two places by walks, and by a step between surroundings; none at all
-where the task needs that handling: for the target, and for where needed things lie. Then each step changes ``d`` from
-the target by one at most, but those of the handling that is needed change nothing. For each thing of the task these
-are a step to take it, another to put it, and one to open the container that it is in, if it is closed.
+*Distances.* Let ``d`` be the fewest steps between two places by walks and by what handling leads to: a step from a cell
+before it to one after it, a step and a half between two cells before it. Then each step changes ``d`` from the target
+by one at most. Let ``e`` be the same where handling that the task needs is free: that of the target, and of where
+needed things lie. Then this handling does not change ``e``, and each other step by one at most. For each thing it is
+a step to take it, another to put it, and one to open the container that it is in, if it is closed.
 
 *One thing.* Somebody comes to it, opens what it is in, and takes it; it is carried to the target, and put there.
 
-*Work.* For each distance ``q``, the things beyond it are carried inwards over ``q`` two at a time by an agent, who goes
-outwards as often, but for the agents that started beyond ``q``. All share the sum of this over ``q`` and of handling.
+*Work.* For each distance, the things beyond it are carried inwards over it two at a time by an agent, who goes outwards
+as often, but for the agents that started beyond it. All share the sum of this over all distances: by ``d``, or by
+``e`` with the handling in addition.
 
 Where there are more things of a class than are needed, the cheapest count, and no container need be opened.
 """

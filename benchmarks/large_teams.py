@@ -2,8 +2,9 @@
 
 Rules answer each question after a drawn time, log-normal with a median of 4 s and a shape of 0.5, on a clock that jumps
 to the next answer: an hour of waiting takes no time. The critical path of a step is worked out apart from that, from
-what was asked of whom in which part of the team and from which questions have turns by the protocol. Wall time is that
-of the clock and, as if nothing else could be done meanwhile, all our own processor time but that of the rules.
+what was asked of whom in which part of the team and from which questions have turns by the protocol. The clock goes on
+by our own processor time too, writing prompts included, but not by that of the rules and of counting tokens: so wall
+time is that of one core of this machine that has nothing else to do.
 
 Tokens are those of o200k_base where the package bpe-openai is installed; else characters / 2.5. Every question is
 counted, or every so many-th of a kind with ``--every``.
@@ -102,8 +103,9 @@ class Simulated:
     async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
         """Count the prompt, wait, and answer by the rules."""
         who, kind = question.respondent, question.kind
+        text = render(question).text
         begun = time.process_time()
-        tokens = self._count(render(question).text) if self._asked[kind] % self._every == 0 else None
+        tokens = self._count(text) if self._asked[kind] % self._every == 0 else None
         self._asked[kind] += 1
         self._numbers[who, kind] += 1
         self.counting += time.process_time() - begun
@@ -130,13 +132,14 @@ def measure(place: str, method: str, count: Callable[[str], int], every: int) ->
     player = in_neighbourhoods(methods.make(method, options.model_dump()))
 
     async def play() -> float:
+        started = asyncio.get_running_loop().time()
         short = stop_after(world, int(steps))
         with tempfile.TemporaryDirectory() as scratch, LogWriter(Path(scratch) / "log.zst") as lines, suppress(Enough):
             await Episode(short, player, mind, WorldModel(), lines, streams, setting).play()
-        return asyncio.get_running_loop().time()
+        return asyncio.get_running_loop().time() - started
 
     begun = time.process_time()
-    clock = virtual.run(play())
+    clock = virtual.run(play(), lambda: time.process_time() - begun - mind.counting)
     own = time.process_time() - begun - mind.counting
     path = fsum(chain(mind.calls, parts, TURNS[method]))
     tokens = [call.tokens for call in mind.calls if call.tokens is not None]
@@ -150,7 +153,7 @@ def measure(place: str, method: str, count: Callable[[str], int], every: int) ->
         "path": path / int(steps),
         "clock": clock / int(steps),
         "own": own / int(steps),
-        "ratio": (clock + own) / path if path else None,
+        "ratio": clock / path if path else None,
     }
 
 

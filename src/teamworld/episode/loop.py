@@ -231,6 +231,7 @@ class Episode:
 
     def _apply(self, decisions: Mapping[AgentId, Decision], stopped: set[AgentId], views: Views) -> set[AgentId]:
         waiting: set[AgentId] = set()
+        goals = self._world.goals() if any(isinstance(made, Choice) for made in decisions.values()) else ()
         for agent in self._alive:
             decision = decisions.get(agent)
             if isinstance(decision, Choice) and agent in self._unable:
@@ -239,20 +240,20 @@ class Episode:
                 if agent in self._executions:
                     status: Status = "interrupted" if agent in stopped else "superseded"
                     self._end_plan(agent, Ending(status, decision.cause))
-                self._take_up(agent, decision, views[agent])
+                self._take_up(agent, decision, views[agent], goals)
             elif decision is not None and not isinstance(decision, Carry):
                 waiting.add(agent)
         self._track_commitments()
         return waiting
 
-    def _take_up(self, agent: AgentId, choice: Choice, view: View) -> None:
+    def _take_up(self, agent: AgentId, choice: Choice, view: View, goals: Sequence[Goal]) -> None:
         plan = choice.plan
         # It may have been told of a goal that it has not seen: by a teammate, or by whoever plans for all.
-        goal = _goal(view.goals, plan.goal) or _goal(self._world.goals(), plan.goal)
+        goal = _goal(view.goals, plan.goal) or _goal(goals, plan.goal)
         if plan.goal is not None and goal is None:
             raise ValueError(f"{agent} took up a plan for an unknown goal: {plan}")
         simulated = dry_run(plan, view, self._world.domain)
-        self._needed[agent] = {known.id: known.quorum for known in self._world.goals() if known.state == "open"}
+        self._needed[agent] = {known.id: known.quorum for known in goals if known.state == "open"}
         self._executions[agent] = PlanExecution(self._plans, plan, self._world.domain.ends_plan)
         self._recorder.record(
             PlanStart(

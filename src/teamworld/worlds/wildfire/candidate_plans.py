@@ -12,6 +12,8 @@ from itertools import islice
 from math import dist
 from typing import TypeAlias
 
+import numpy as np
+
 from teamworld.language import Action, AgentId, Cell, Entity
 from teamworld.worlds.contract import WAIT, Goal
 from teamworld.worlds.wildfire.firebreaks import enclosed_ground, uncut_runs
@@ -206,8 +208,9 @@ def _is_clear(at: Cell, to: Cell, mission: Mission, state: SymbolicState) -> boo
     """Return whether the straight way to where water can be taken does not lead through fire."""
     length = max(1, round(dist(at, to)))
     right, down = (to[0] - at[0]) / length, (to[1] - at[1]) / length
-    way = range(max(1, length - mission.fill_reach))
-    return not any(state.dangerous((round(at[0] + k * right), round(at[1] + k * down))) for k in way)
+    way = np.arange(max(1, length - mission.fill_reach))
+    xs, ys = (np.rint(start + way * step).astype(np.int64) for start, step in ((at[0], right), (at[1], down)))
+    return not state.any_dangerous(xs, ys)
 
 
 def _fill_tank(mission: Mission, state: SymbolicState, agent: AgentId) -> Steps:

@@ -270,6 +270,13 @@ class SeenMap:
         x, y = at[0] - x0, at[1] - y0
         return 0 <= y < danger.shape[0] and 0 <= x < danger.shape[1] and bool(danger[y, x])
 
+    def any_dangerous(self, xs: npt.NDArray[np.int64], ys: npt.NDArray[np.int64]) -> bool:
+        """Return whether any of some cells is dangerous."""
+        x0, y0, danger = self._danger
+        xs, ys = xs - x0, ys - y0
+        known = (ys >= 0) & (ys < danger.shape[0]) & (xs >= 0) & (xs < danger.shape[1])
+        return bool(danger[ys[known], xs[known]].any())
+
     @cached_property
     def _danger(self) -> tuple[int, int, npt.NDArray[np.bool_]]:
         """Column and row of a part of the map, and which of its cells are dangerous."""

@@ -20,6 +20,9 @@ from teamworld.worlds.wildfire.kernels.agents import SEEN_BURNT_OUT, SEEN_ON_FIR
 from teamworld.worlds.wildfire.state import KINDS, MAX_SIZE
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from teamworld.worlds.wildfire.knowledge import SeenMap
     from teamworld.worlds.wildfire.levels import Task
 
@@ -204,6 +207,12 @@ class SymbolicState:
         if self.ground is not None:
             return self.ground.dangerous(at)
         return any(abs(x - at[0]) <= 1 and abs(y - at[1]) <= 1 for x, y in self.burning)
+
+    def any_dangerous(self, xs: npt.NDArray[np.int64], ys: npt.NDArray[np.int64]) -> bool:
+        """Return whether any of some cells is dangerous."""
+        if self.ground is not None:
+            return self.ground.any_dangerous(xs, ys)
+        return any(map(self.dangerous, zip(xs.tolist(), ys.tolist(), strict=True)))
 
     def over_fire(self, at: Cell, fire: int) -> bool:
         """Return whether a cell is on fire, smoulders or is burnt out, as far as is known."""

@@ -253,11 +253,11 @@ def write_page(page: Path, table: Mapping[str, Any], unit: str) -> None:
     ]
     for place, method, row in rows:
         kind, longest = max(row["longest"].items(), key=lambda entry: entry[1], default=("none", 0))
-        ratio = "" if row["ratio"] is None else f"{row['ratio']:.3f}"
+        own, ratio = ("" if row[name] is None else f"{row[name]:.2f}" for name in ("own", "ratio"))
         lines.append(
             f"| `{place.rpartition(':')[0]}`, {method} | {row['agents']} | {row['neighbourhoods']} "
             f"| {longest:,} (`{kind}`) | {row['calls']:,.0f} | {row['tokens']:,.0f} "
-            f"| {row['path']:.0f} | {row['own']:.2f} | {ratio} |"
+            f"| {row['path']:.0f} | {own} | {ratio} |"
         )
     lines += ["", f"![Calls and critical path by agents](../images/{image.name}.svg)"]
     before, _, rest = page.read_text("utf-8").partition(BEGINS)

@@ -161,6 +161,7 @@ def test_a_fork_that_the_page_asks_for_is_played_and_stands_beside_its_episode(f
             ({"step": 9_999} | {"change": drop["change"]}, "has steps 0 to"),
             ({"step": 0, "change": {"message": {"agent": "nobody", "drop": True}}}, "no agent 'nobody'"),
             ({"step": 0, "change": {"hand_over": {"agents": ["agent_0"], "reasoner": "openai:gpt"}}}, "--budget"),
+            ({"step": 0, "change": {"hand_over": {"agents": ["agent_0"], "reasoner": "human"}}}, "(teamworld fork)"),
             (["drop"], "expected a step and a change"),
         ):
             status, body = send(server, f"fork?{episode}", sent)

@@ -55,7 +55,12 @@ def list_models(text: str) -> list[str]:
 
 def asks_someone(text: str) -> bool:
     """Return whether ``--reasoner`` names a language model or a person, whose answers stand on record."""
-    return any(route.name == HUMAN or is_model(route.name) for route in parse_routes(text))
+    return asks_person(text) or any(is_model(route.name) for route in parse_routes(text))
+
+
+def asks_person(text: str) -> bool:
+    """Return whether ``--reasoner`` names a person, who answers at a terminal or on a page of ``teamworld play``."""
+    return any(route.name == HUMAN for route in parse_routes(text))
 
 
 def check_name(text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from teamworld.experiment.fork_spec import ForkChange
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.methods.registry import option_error
-from teamworld.reasoning.registry import asks_someone
+from teamworld.reasoning.registry import asks_person, asks_someone
 from teamworld.viewer.replay_page import EpisodeName
 
 
@@ -76,8 +77,7 @@ class PageForks:
             raise UserError(option_error("the change", ForkChange, error)) from None
         origin = find_episode(RunFolder(name.folder), name.episode or 1, name.method, name.seed)
         reasoners = make_experiment(origin, (change,)).reasoners
-        if self._running.budget is None and (asking := next(filter(asks_someone, reasoners), None)) is not None:
-            raise UserError(f"this fork asks {asking}: start the page with --budget")
+        _check_answering(reasoners, self._running)
         folder = fork_folder(origin, (change,))
         with self._playing:
             played = fork(origin, (change,), folder, self._running)
@@ -94,6 +94,17 @@ class PageForks:
             steps=(both[0].steps, both[1].steps),
             completion=(both[0].completion, both[1].completion),
         )
+
+
+def _check_answering(reasoners: Sequence[str], running: RunOptions) -> None:
+    """Refuse a fork in which a person answers, whom the page cannot ask, or a model that nobody pays for."""
+    if any(map(asks_person, reasoners)):
+        raise UserError(
+            "this fork asks a person, who answers at a terminal: play it there, with the file and the command "
+            "(teamworld fork) that the page shows"
+        )
+    if running.budget is None and (asking := next(filter(asks_someone, reasoners), None)) is not None:
+        raise UserError(f"this fork asks {asking}: start the page with --budget, or play it with teamworld fork")
 
 
 _DECODER = msgspec.json.Decoder(AskedFork)

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import msgspec
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from teamworld.cli.reports import view
 from teamworld.experiment.runner import run
@@ -126,14 +126,29 @@ def large(folder: Path) -> Path:
     return target
 
 
-def memory() -> float:
-    """Return the memory of the browser in MB: what its processes share is counted once, in equal parts."""
+def memory() -> tuple[float, float]:
+    """Return the memory of the browser in MB: the sum of PSS and the sum of RSS over its processes.
+
+    The first is the figure that counts: what processes share is counted once, in equal parts. A sum of RSS counts the
+    program itself once for each of about ten processes.
+    """
     parents = {int(path.parent.name): _field(path, "PPid") for path in Path("/proc").glob("[0-9]*/status")}
     tree = {os.getpid()}
     while more := {pid for pid, parent in parents.items() if parent in tree} - tree:
         tree |= more
     ours = [Path(f"/proc/{pid}") for pid in tree if "chrom" in Path(f"/proc/{pid}/exe").resolve().name]
-    return sum(_field(path / "smaps_rollup", "Pss") for path in ours) / 1024
+    pss, rss = (
+        sum(_field(path / file, name) for path in ours) / 1024
+        for file, name in (("smaps_rollup", "Pss"), ("status", "VmRSS"))
+    )
+    return pss, rss
+
+
+def collect(page: Page) -> None:
+    """Let the page's garbage go; the browser does so by itself when it needs the room."""
+    session = page.context.new_cdp_session(page)
+    session.send("HeapProfiler.collectGarbage")
+    session.detach()
 
 
 def _field(file: Path, name: str) -> int:
@@ -146,19 +161,26 @@ def _field(file: Path, name: str) -> int:
 
 def measure(browser: Browser, path: Path) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 800})
+    empty = memory()
     page.goto(path.as_uri(), wait_until="commit")
     opened = page.evaluate(FIRST)
-    print(f"{path.stem:24} {path.stat().st_size / 1000:7.0f} kB  opens in {opened / 1000:.2f} s")
+    print(
+        f"{path.stem:24} {path.stat().st_size / 1000:7.0f} kB  opens in {opened / 1000:.2f} s"
+        f"  empty browser {empty[0]:.0f} MB (RSS {empty[1]:.0f})"
+    )
     for tabs in TABS:
         for tab in tabs:
             page.click(f"#tab-{tab}")
         page.evaluate(SCRUB)  # once for the compiler of the browser
         found = page.evaluate(SCRUB)
+        used = memory()
+        collect(page)
+        kept = memory()
         waits, draws = sorted(found["waits"]), sorted(found["draws"])
         print(
             f"{'':24} {len(draws):5} frames  {'+'.join(tabs):15} {1000 / statistics.mean(waits):5.1f} frames/s"
             f"  redraw {statistics.median(draws):5.2f} ms, 95 %: {draws[int(0.95 * len(draws))]:5.2f} ms"
-            f"  browser {memory():.0f} MB"
+            f"  browser keeps {kept[0]:.0f} MB (RSS {kept[1]:.0f}), with garbage {used[0]:.0f} (RSS {used[1]:.0f})"
         )
     page.close()
 

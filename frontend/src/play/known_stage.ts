@@ -23,6 +23,7 @@ export class KnownStage extends Stage {
 
   show(map: PlayMap, theme: Theme): void {
     this.episode = episodeOf(map);
+    this.forgetKey();
     this.#t = map.t;
     this.#me = map.me;
     byId("moment").textContent = `after ${plural(map.t, "step")}`;

@@ -4,7 +4,7 @@ import { Knowledge } from "../episode/knowledge";
 import { QuestionLog } from "../episode/question_log";
 import type { PackedReplay, Replay } from "../records";
 import { byId } from "../shared/elements";
-import { unpack } from "../shared/packed";
+import { takeText, unpack } from "../shared/packed";
 import { drawerOf } from "../stage/drawer";
 import { writeHeader, writeLegend } from "./header";
 import { Player } from "./player";
@@ -17,7 +17,7 @@ export let episode: Episode;
 export let player: Player;
 
 function begin(): void {
-  const replay: Replay = JSON.parse(byId("data").textContent ?? "");
+  const replay: Replay = JSON.parse(takeText(byId("data")));
   episode = new Episode(replay);
   writeHeader(replay);
   writeLegend();

@@ -40,12 +40,14 @@ export interface Layer {
   words: string;
 }
 
-/** A row of the key: a head, or words with samples, which are colours or drawn. Soft rows explain and never change. */
+/** A row of the key: a head, or words with samples, which are colours or drawn. Soft rows explain. */
 export interface KeyRow {
   head?: string;
   words?: string;
   samples?: (string | ((pen: Pen, size: number) => void))[];
   soft?: boolean;
+  /** What the samples show beside the words: a row is drawn anew only when its words or this have changed. */
+  state?: string;
 }
 
 /** A curve below the picture, with a value for each moment. */

@@ -24,7 +24,7 @@ export class Stage {
   shown: Moment | null = null;
   drawn: { agents: Spot[] } | null = null;
   readonly #key = byId("key");
-  readonly #keptRows = new Map<string, HTMLElement>();
+  #keptRows = new Map<string, HTMLElement>();
   #written = -1;
 
   constructor(public episode: Episode) {
@@ -96,16 +96,20 @@ export class Stage {
     );
   }
 
-  /** Write the key anew. */
+  /** Write the key: rows that say the same as before are kept, since each sample is a canvas. */
   writeKey(): void {
     if (!this.shown || !this.drawer?.key) return;
-    const rows = this.drawer.key(this.shown, this.episode).map((row) => {
-      if (!row.soft || !row.words) return keyRow(row);
-      const node = this.#keptRows.get(row.words) ?? keyRow(row);
-      this.#keptRows.set(row.words, node);
-      return node;
-    });
-    this.#key.replaceChildren(...rows);
+    const rows = new Map<string, HTMLElement>();
+    for (const row of this.drawer.key(this.shown, this.episode)) {
+      let name = [row.head, row.words, row.soft, row.state].join("|");
+      while (rows.has(name)) name += "+";
+      rows.set(name, this.#keptRows.get(name) ?? keyRow(row));
+    }
+    this.#keptRows = rows;
+    const nodes = [...rows.values()];
+    const isSame =
+      nodes.length === this.#key.childElementCount && nodes.every((node, k) => this.#key.children[k] === node);
+    if (!isSame) this.#key.replaceChildren(...nodes);
   }
 
   /** Draw all rows of the key anew the next time: the theme has changed. */

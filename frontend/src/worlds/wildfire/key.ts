@@ -67,7 +67,9 @@ function fireRows({ frame, theme }: LandMoment, episode: LandEpisode): KeyRow[] 
       words: `${plural(burning, "cell")} burn${burning === 1 ? "s" : ""}, ${caught} caught`,
     },
     { samples: [rgb(colours[CLEARED])], words: `${plural(cut, "tree")} cut` },
-    ...(wind ? [{ samples: [(pen: Pen, size: number) => blow(pen, size, wind)], words: tellWind(wind) }] : []),
+    ...(wind
+      ? [{ samples: [(pen: Pen, size: number) => blow(pen, size, wind)], words: tellWind(wind), state: wind.join() }]
+      : []),
   ];
 }
 

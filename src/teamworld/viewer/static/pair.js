@@ -59,8 +59,13 @@ var teamworld = (() => {
   }
 
   // src/shared/packed.ts
+  function takeText(element) {
+    const text = element.textContent ?? "";
+    element.textContent = "";
+    return text;
+  }
   async function unpack(element) {
-    const text = element.textContent?.trim();
+    const text = takeText(element).trim();
     if (!text) return null;
     const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();

@@ -667,16 +667,19 @@ var teamworld = (() => {
         )
       );
     }
-    /** Write the key anew. */
+    /** Write the key: rows that say the same as before are kept, since each sample is a canvas. */
     writeKey() {
       if (!this.shown || !this.drawer?.key) return;
-      const rows2 = this.drawer.key(this.shown, this.episode).map((row) => {
-        if (!row.soft || !row.words) return keyRow(row);
-        const node = this.#keptRows.get(row.words) ?? keyRow(row);
-        this.#keptRows.set(row.words, node);
-        return node;
-      });
-      this.#key.replaceChildren(...rows2);
+      const rows2 = /* @__PURE__ */ new Map();
+      for (const row of this.drawer.key(this.shown, this.episode)) {
+        let name = [row.head, row.words, row.soft, row.state].join("|");
+        while (rows2.has(name)) name += "+";
+        rows2.set(name, this.#keptRows.get(name) ?? keyRow(row));
+      }
+      this.#keptRows = rows2;
+      const nodes = [...rows2.values()];
+      const isSame2 = nodes.length === this.#key.childElementCount && nodes.every((node, k) => this.#key.children[k] === node);
+      if (!isSame2) this.#key.replaceChildren(...nodes);
     }
     /** Draw all rows of the key anew the next time: the theme has changed. */
     forgetKey() {
@@ -799,6 +802,7 @@ var teamworld = (() => {
     }
     show(map, theme) {
       this.episode = episodeOf(map);
+      this.forgetKey();
       this.#t = map.t;
       this.#me = map.me;
       byId("moment").textContent = `after ${plural(map.t, "step")}`;

@@ -434,8 +434,13 @@ var teamworld = (() => {
   }
 
   // src/shared/packed.ts
+  function takeText(element) {
+    const text = element.textContent ?? "";
+    element.textContent = "";
+    return text;
+  }
   async function unpack(element) {
-    const text = element.textContent?.trim();
+    const text = takeText(element).trim();
     if (!text) return null;
     const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
@@ -815,16 +820,19 @@ var teamworld = (() => {
         )
       );
     }
-    /** Write the key anew. */
+    /** Write the key: rows that say the same as before are kept, since each sample is a canvas. */
     writeKey() {
       if (!this.shown || !this.drawer?.key) return;
-      const rows = this.drawer.key(this.shown, this.episode).map((row) => {
-        if (!row.soft || !row.words) return keyRow(row);
-        const node = this.#keptRows.get(row.words) ?? keyRow(row);
-        this.#keptRows.set(row.words, node);
-        return node;
-      });
-      this.#key.replaceChildren(...rows);
+      const rows = /* @__PURE__ */ new Map();
+      for (const row of this.drawer.key(this.shown, this.episode)) {
+        let name = [row.head, row.words, row.soft, row.state].join("|");
+        while (rows.has(name)) name += "+";
+        rows.set(name, this.#keptRows.get(name) ?? keyRow(row));
+      }
+      this.#keptRows = rows;
+      const nodes = [...rows.values()];
+      const isSame = nodes.length === this.#key.childElementCount && nodes.every((node, k) => this.#key.children[k] === node);
+      if (!isSame) this.#key.replaceChildren(...nodes);
     }
     /** Draw all rows of the key anew the next time: the theme has changed. */
     forgetKey() {
@@ -3012,7 +3020,7 @@ var teamworld = (() => {
   var episode;
   var player;
   function begin() {
-    const replay = JSON.parse(byId("data").textContent ?? "");
+    const replay = JSON.parse(takeText(byId("data")));
     episode = new Episode(replay);
     writeHeader(replay);
     writeLegend();

@@ -527,7 +527,7 @@
         words: `${plural(burning, "cell")} burn${burning === 1 ? "s" : ""}, ${caught} caught`
       },
       { samples: [rgb(colours[CLEARED])], words: `${plural(cut, "tree")} cut` },
-      ...wind ? [{ samples: [(pen, size) => blow(pen, size, wind)], words: tellWind(wind) }] : []
+      ...wind ? [{ samples: [(pen, size) => blow(pen, size, wind)], words: tellWind(wind), state: wind.join() }] : []
     ];
   }
   function mapRows({ theme, chosen }, { static: fixed, style }) {

@@ -181,6 +181,9 @@ class ToyWorld:
     def snapshot(self) -> Mapping[str, Any]:
         return {"left": list(self.left)}
 
+    def local(self) -> None:
+        return None
+
     # ---- the domain
 
     def options(self, agent: AgentId, given: Facts) -> Sequence[Option]:

@@ -104,7 +104,7 @@ def test_scripts_never_make_html_from_text() -> None:
 def test_drawers_take_of_the_page_the_list_of_drawers_and_nothing_else() -> None:
     for script in (STATIC / "worlds").iterdir():
         assert set(re.findall(r"\bteamworld\.\w+", script.read_text("utf-8"))) == {"teamworld.drawers"}, script.name
-        assert f'register("{script.stem}"' in script.read_text("utf-8")
+        assert f'register("{script.name.removesuffix(".js")}"' in script.read_text("utf-8")
 
 
 def test_the_same_log_gives_the_same_file() -> None:

@@ -135,6 +135,18 @@ class Episode:
         Raises:
             DoesNotApply: The method cannot play in this world.
         """
+        await self._begin()
+        over: EndReason | None = None
+        while over is None:
+            # The world ends the episode, not the last death: what happens when nobody is left counts for the team.
+            over = self._advance(await self._choose_actions() if self._alive else {})
+        if over == "horizon" and not self._alive:
+            over = "lost"
+        self._finish(over)
+        return over
+
+    async def _begin(self) -> None:
+        """Bring world and method to the first step."""
         entities = entities_for(self._method, self._world)
         self._world.reset(self._setting.world_seed)
         self._start(entities)
@@ -149,21 +161,13 @@ class Episode:
                 entities=entities,
             )
         )
-        over: EndReason | None = None
-        while over is None:
-            # The world ends the episode, not the last death: what happens when nobody is left counts for the team.
-            over = self._advance(await self._choose_actions() if self._alive else {})
-        if over == "horizon" and not self._alive:
-            over = "lost"
-        self._finish(over)
-        return over
 
     # ---- before the step
 
     async def _choose_actions(self) -> dict[AgentId, Action]:
         """Let the living agents look and decide; return what each of them is to do."""
         views = self._views()
-        self._unable = frozenset(agent for agent, view in views.items() if not view.is_able)
+        self._unable = frozenset(agent for agent in self._alive if not views[agent].is_able)
         self._record_perceptions(views)
         self._settle(views)
         self._waiting = await self._decide(views)

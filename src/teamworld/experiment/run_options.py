@@ -20,6 +20,8 @@ _RANGES = {
 
 #: Engines.
 LOCAL, RAY = "local", "ray"
+#: Schedules.
+LOCK_STEP, CAUSAL = "lock-step", "causal"
 _MOST_SHARDS = 100_000
 
 
@@ -72,6 +74,10 @@ class RunOptions:
             teamworld merge joins them. A budget is that of the shard.
         engine: What plays the episodes: local, this machine; ray, a Ray cluster on this machine or the one that
             RAY_ADDRESS names; ray:ADDRESS, the one there, such as ray:auto or ray:10.0.0.5:6379 (extra: ray).
+        schedule: Whom an agent waits for: lock-step, everybody's answer at each step; causal, only the agents that may
+            have to do with its next step, by how far apart they are. The logs are the same. Causal is for methods whose
+            agents decide alone (react, zero_shot) and for worlds that tell such bounds (wildfire: levels of cutting
+            trees, with --set wildfire.shared_map=false).
         accept_changes: Go on with a run though the code that plays it has changed since it began; the run says so.
 
     Raises:
@@ -92,6 +98,7 @@ class RunOptions:
     repeat_errors: bool = False
     shard: str | None = None
     engine: str = LOCAL
+    schedule: str = LOCK_STEP
     accept_changes: bool = False
 
     def __post_init__(self) -> None:
@@ -105,6 +112,10 @@ class RunOptions:
         _ = self.part
         if self.engine != LOCAL and self.engine.partition(":")[0] != RAY:
             raise UserError(f"--engine is local, ray or ray:ADDRESS, got '{self.engine[:50]}'")
+        if self.schedule not in (LOCK_STEP, CAUSAL):
+            raise UserError(f"--schedule is {LOCK_STEP} or {CAUSAL}, got '{self.schedule[:50]}'")
+        if self.schedule == CAUSAL and self.engine != LOCAL:
+            raise UserError("--schedule causal is for the local engine: leave out --engine")
 
     @property
     def ray_address(self) -> str | None:

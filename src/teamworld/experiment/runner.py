@@ -20,6 +20,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
+from teamworld.episode.answers_ahead import AnswersAhead
+from teamworld.episode.causal import CausalEpisode, check_causal
 from teamworld.episode.loop import Episode, Setting
 from teamworld.errors import UserError
 from teamworld.experiment import process_pool, shards, shared_memory, warm_start
@@ -28,7 +30,7 @@ from teamworld.experiment.interventions import ForkedMethod, ForkedReasoner, Int
 from teamworld.experiment.metered_reasoner import MeteredReasoner
 from teamworld.experiment.reasoner_factory import ReasonerFactory, RunMonitor, live, prepare
 from teamworld.experiment.replay_reasoner import from_record, recall
-from teamworld.experiment.run_options import LOCAL, RunOptions
+from teamworld.experiment.run_options import CAUSAL, LOCAL, RunOptions
 from teamworld.experiment.shards import EpisodePart
 from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.spec_resolution import has_local_plugins
@@ -63,6 +65,8 @@ class PlayedEpisode(NamedTuple):
     events: list[Event]
     digest: str
     """Of its log, see ``teamworld.record.log.digest``."""
+    unused: int = 0
+    """Questions that were asked ahead of their turn and whose turn never came."""
 
 
 def run(
@@ -160,6 +164,8 @@ def _finish_here(
     if not is_finished:
         _check_world(experiment, folder)
         _prepare_methods(experiment)
+        if running.schedule == CAUSAL:
+            _check_causal(experiment)
     code = None if is_finished else code_of(experiment)
     if code is not None:
         folder.check_code(code, accepted=running.accept_changes)
@@ -171,6 +177,8 @@ def _finish_here(
     plan = prepare(experiment, running, watch) if asks else None
     if running.engine != LOCAL and plan is not None and plan.people:
         raise UserError("a person answers at one terminal: leave out --engine")
+    if running.schedule == CAUSAL and plan is not None and plan.people:
+        raise UserError("a person answers step by step: leave out --schedule")
     players = (*experiment.methods, *(experiment.fork.methods if experiment.fork is not None else ()))
     templates = [question.template for question in methods.kinds(players).values()]
     if plan is not None and (plan.endpoints or plan.people):
@@ -193,7 +201,8 @@ def _finish_here(
         nobody = source is None and (plan is None or not (plan.endpoints or plan.people))
         server = None if is_finished else shared_memory.server_of(experiment)
         processes = process_pool.many(size, _WORTH, running.processes) if nobody else 1
-        if processes > 1 and running.engine == LOCAL and not has_local_plugins(experiment):
+        is_causal = running.schedule == CAUSAL
+        if processes > 1 and running.engine == LOCAL and not is_causal and not has_local_plugins(experiment):
             _run_in_processes(experiment, folder, part, processes, progress, earlier, server)
             return
         reasoners: AbstractAsyncContextManager[ReasonerFactory] = nullcontext(ReasonerFactory(experiment))
@@ -213,7 +222,8 @@ def _finish_here(
             ray_engine.run(experiment, folder, part, *callbacks, reasoners, errors, running, watch.notice)
             return
         sharing = server, running.patience, watch.notice
-        completed(_run(experiment, folder, folder.registered, part, progress, earlier, reasoners, errors, *sharing))
+        played = folder.registered, part, progress, earlier
+        completed(_run(experiment, folder, *played, reasoners, errors, *sharing, is_causal=is_causal))
 
 
 def _check_world(experiment: ExperimentSpec, folder: RunFolder) -> None:
@@ -249,6 +259,16 @@ def _prepare_methods(experiment: ExperimentSpec) -> None:
             seed, options = cell.world_seed(1, experiment.instances), experiment.options[experiment.world]
             world = worlds.make(experiment.world, experiment.level, seed, experiment.step_limit, options)
             method.prepare(world.domain)
+
+
+def _check_causal(experiment: ExperimentSpec) -> None:
+    """See that agents may run ahead of each other; raises ``UserError``."""
+    if experiment.fork is not None:
+        raise UserError("a fork is played step by step: leave out --schedule")
+    for cell in experiment.cells():
+        seed, options = cell.world_seed(1, experiment.instances), experiment.options
+        world = worlds.make(experiment.world, experiment.level, seed, experiment.step_limit, options[experiment.world])
+        check_causal(methods.make(cell.method, options[cell.method]), world)
 
 
 def _run_in_processes(
@@ -315,6 +335,8 @@ async def _run(
     server: Login | None = None,
     patience: float = PATIENCE,
     notice: Callable[[str], None] = lambda line: None,
+    *,
+    is_causal: bool = False,
 ) -> None:
     with (
         Results(folder.results_file) as results,
@@ -339,6 +361,8 @@ async def _run(
                 errors,
                 codes,
                 registered,
+                notice,
+                is_causal,
             )
             await job.finish_all(job.run(cell) for cell in part)
 
@@ -394,6 +418,10 @@ class CellRunner:
     """What code plays each method, see ``code_identity``."""
     registered: str
     """Digest of what the run set out to play, see ``registration``."""
+    notice: Callable[[str], None]
+    """Gets a line that the user should read now."""
+    is_causal: bool
+    """Whether agents that cannot affect each other yet run ahead of each other."""
 
     async def run(self, cell: RunCell) -> None:
         """Run what is missing of a cell: in order where the method learns, else at the same time."""
@@ -469,16 +497,21 @@ class CellRunner:
             try:
                 fork = self.experiment.fork
                 own = self.codes[cell.method], self.registered if fork is None else fork.registered
-                events, digested = await play(self.experiment, cell, episode, path, self.memories, reasoner, *own)
+                played = await play(
+                    self.experiment, cell, episode, path, self.memories, reasoner, *own, is_causal=self.is_causal
+                )
             except LostCall as error:
                 path.unlink(missing_ok=True)
                 self.errors.add(cell, episode, error)
                 return False
-            delta = self._method(cell).learn(events)
+            if played.unused:
+                self.notice(f"episode {episode} of {cell.name}: {played.unused} questions asked ahead had no use")
+            delta = self._method(cell).learn(played.events)
             if delta is not None:
                 await self.memories.commit(cell, delta)
             seconds = time.perf_counter() - begun
-            row = EpisodeRow(cell.name, episode, cell.method, cell.seed, summarise(events), digested, seconds)
+            summary = summarise(played.events)
+            row = EpisodeRow(cell.name, episode, cell.method, cell.seed, summary, played.digest, seconds)
             self.results.add(row)
         self.progress(row)
         return True
@@ -494,11 +527,13 @@ async def play(
     code: Mapping[str, str] = MappingProxyType({}),
     registered: str = "",
     earlier: Sequence[Event] | None = None,
+    is_causal: bool = False,
 ) -> PlayedEpisode:
     """Play one episode of a resolved experiment into a log file, which names the code that plays it.
 
     ``registered`` is the digest of what its run set out to play, which stands in the first record.
-    ``earlier`` is the log of the same episode where it is played again.
+    ``earlier`` is the log of the same episode where it is played again. With ``is_causal`` agents run ahead of each
+    other, to the same bytes.
     """
     options, world_seed = experiment.options, cell.world_seed(episode, experiment.instances)
     world = worlds.make(
@@ -519,11 +554,13 @@ async def play(
         method = ForkedMethod(method, others, interventions, reasoner, world)
     else:
         method = in_neighbourhoods(method)
+    answers = AnswersAhead(reasoner) if is_causal else None
+    reasoner = reasoner if answers is None else answers.in_turn
     allowance = experiment.allowance(cell, episode)
     if allowance is not None:
         reasoner = MeteredReasoner(reasoner, allowance, reasoning=experiment.reasoning == "on")
     with LogWriter(path) as log:
-        played = Episode(
+        played = (Episode if answers is None else partial(CausalEpisode, answers))(
             world=world,
             method=method,
             reasoner=reasoner,
@@ -548,7 +585,7 @@ async def play(
         if interventions is not None:
             interventions.check()
         log.finish()
-        return PlayedEpisode(log.events, log.digest)
+        return PlayedEpisode(log.events, log.digest, 0 if answers is None else answers.unused)
 
 
 def completed(work: Coroutine[Any, Any, Result]) -> Result:

@@ -239,6 +239,9 @@ class Method:
     """Respondents without a body, such as a central planner: ``--reasoner`` can name them."""
     requires: ClassVar[frozenset[Capability]] = frozenset()
     """The capabilities without which it cannot play in a world; with ``entities`` it is told of these in ``begin``."""
+    decides_alone: ClassVar[bool] = False
+    """Whether each agent decides by its own view, plan and past and the names of the living alone, and nobody talks or
+    interrupts: then agents may decide in any order, and at steps of their own, each by a copy of the object."""
     learns: ClassVar[bool] = False
     """Whether ``learn`` ever returns anything."""
     variants: ClassVar[Mapping[str, Variant]] = MappingProxyType({})

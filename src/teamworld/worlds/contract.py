@@ -565,6 +565,43 @@ class World(Protocol):
         """
         return None
 
+    def local(self) -> LocalWorld | None:
+        """Return a world in the same state whose agents each have a clock: the capability ``locality``.
+
+        It goes its own way. None where the instance has no such world: somebody may learn at once of what happens
+        anywhere. Called before the first step.
+        """
+        return None
+
+
+class Neighbours(NamedTuple):
+    """Whom one agent may perceive, affect or be affected by in its next step, by the bounds of the world."""
+
+    together: Sequence[AgentId]
+    """Those at the same step: they take it together."""
+    behind: Sequence[AgentId]
+    """Those at an earlier step: the agent waits until they have come nearer in time, or turn out to be elsewhere."""
+
+
+class LocalWorld(World, Protocol):
+    """A world whose agents are each at a step of their own, as far apart in time as distances allow.
+
+    As long as an agent steps only with those of ``Neighbours.together`` and when nobody is ``behind``, it perceives at
+    each of its steps what it perceives there when all step at once, whatever the others do.
+    """
+
+    def neighbours(self, agent: AgentId) -> Neighbours:
+        """Return who may have to do with the next step of an agent."""
+
+    def step(self, actions: Mapping[AgentId, Action]) -> StepResult:
+        """Do the next step of some agents, who are at the same step; only their outcomes are worked out."""
+
+    def goes_on_until(self) -> int:
+        """Return a number of steps after which the episode is certainly not over, whatever agents do from here on.
+
+        At least the clock of the agent that is farthest behind, while the episode goes on there; it never shrinks.
+        """
+
 
 class ImpossibleFacts(UserError):
     """Facts that contradict each other, or of which no state can be made: a message may state anything."""

@@ -5,8 +5,10 @@ The shared blocks are the templates of ``common/prompts``; each reads one ``Agen
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel
@@ -99,7 +101,7 @@ class AgentKnowledge:
         """Steps left."""
         return self.view.steps_left
 
-    @property
+    @cached_property
     def situation(self) -> str:
         """Where it is and what it perceives and remembers."""
         return self.view.text() if self.scene is None else self.scene
@@ -113,7 +115,7 @@ class AgentKnowledge:
         """Return how a goal stands for it, in a line."""
         return self.domain.describe_goal(goal, self.agent, self.view.known)
 
-    @property
+    @cached_property
     def options(self) -> Sequence[Option]:
         """What makes sense now; what runs comes first, also where it could not begin anew, then its own task."""
         options, doing = list(self.view.options), self.doing
@@ -130,13 +132,13 @@ class AgentKnowledge:
         others = [option for option in options if option not in same]
         return [Option(doing, self.running.goal, steps), *others]
 
-    @property
+    @cached_property
     def taken(self) -> Mapping[GoalId, Sequence[AgentId]]:
         """Which teammates take a goal, of goals at which no more agents are of use than take them."""
-        by = {
-            goal.id: [teammate.agent for teammate in self.team if goal.id in (teammate.commitment, *teammate.then)]
-            for goal in self.goals
-        }
+        by: defaultdict[GoalId | None, list[AgentId]] = defaultdict(list)
+        for teammate in self.team:
+            for goal in dict.fromkeys((teammate.commitment, *teammate.then)):
+                by[goal].append(teammate.agent)
         return {goal.id: by[goal.id] for goal in self.goals if len(by[goal.id]) >= goal.capacity}
 
     def mark(self, goal: GoalId | None) -> str:

@@ -28,6 +28,7 @@ class React(Method):
     name = "react"
     summary = "control: each agent alone thinks, then does one action, by its own history; no messages"
     options = ReactOptions
+    decides_alone = True
     _options: ReactOptions
     questions = (Step, Reflect, Translate)
     learns = True

@@ -29,6 +29,7 @@ class ZeroShot(Method):
     name = "zero_shot"
     summary = "each agent alone takes the task nearest to done; no negotiation, memory or talk"
     options = ZeroShotOptions
+    decides_alone = True
     questions = (ZeroShotPlan,)
     variants = MappingProxyType(
         {"draw": Variant("built-in rules draw any plan that makes sense, not the best", {"rule": "draw"})}

@@ -73,7 +73,8 @@ def _cut(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState) -> 
     where = f"at {show(cells[0])}" if len(cells) == 1 else f"on the line from {show(cells[0])} to {show(cells[-1])}"
     left = f"on {number_of(len(state.uncut(goal.thing)), 'cell')}, " if len(cells) > 1 else ""
     yield f"{goal.units} of {number_of(goal.weight, 'tree')} left on {plain(goal.thing)}, {left}{where}"
-    others = [name for name, body in state.agents.items() if body.at in cells and name != agent]
+    here = {name for cell in cells for name in state.standing.get(cell, ()) if name != agent}
+    others = [name for name in state.agents if name in here] if here else []
     rest = cutting_left(goal.thing, mission, state)
     if others:
         left = f", {number_of(rest, 'step')} of cutting left" if rest else ""

@@ -323,6 +323,14 @@ class SeenMap:
         ground = SeenMap(self._size, self._owner, t, {**self._tiles, **fresh}, caught, spans)
         return ground, np.concatenate(news)
 
+    def lost_trees(self, before: SeenMap) -> bool:
+        """Return whether a cell has no trees that was seen with trees on an earlier map."""
+        return any(
+            bool(((old.codes > DRY) & (old.codes < SEEN_IGNITED) & (tile.codes == DRY)).any())
+            for key, tile in self._tiles.items()
+            if (old := before._tiles.get(key)) is not None and old is not tile
+        )
+
     def sees(self, places: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """Return (K,): which of (K, 2) cells, x and y, were in sight at the last look."""
         x, y = places.T
@@ -353,13 +361,14 @@ def fully_seen(codes: npt.NDArray[np.uint8], t: int) -> SeenMap:
 _STATES: tuple[CivilianStatus, ...] = ("free", "held", "safe", "dead")
 
 
-def agent_states(incident: Incident, names: Sequence[AgentId]) -> dict[AgentId, AgentState]:
-    """Return all living agents as they are."""
+def agent_states(
+    incident: Incident, names: Sequence[AgentId], rows: Sequence[int] | None = None
+) -> dict[AgentId, AgentState]:
+    """Return all living agents as they are, or those of some rows."""
     units, land = incident.units, incident.land
-    places = units.places().tolist()
+    rows = np.flatnonzero(units.alive).tolist() if rows is None else rows
     states = {}
-    for row in np.flatnonzero(units.alive).tolist():
-        x, y = places[row]
+    for row, (x, y) in zip(rows, units.places()[rows].tolist(), strict=True):
         holds, aboard = int(units.carries[row]), int(units.aboard[row])
         states[names[row]] = AgentState(
             (x, y),
@@ -381,10 +390,11 @@ class LivingAgents(NamedTuple):
     """(K, 2): x and y of their cells."""
 
 
-def living_agents(incident: Incident, names: Sequence[AgentId]) -> LivingAgents:
-    """Return all living agents."""
-    rows = np.flatnonzero(incident.units.alive)
-    return LivingAgents(agent_states(incident, names), rows.tolist(), incident.units.places()[rows].astype(np.int64))
+def living_agents(incident: Incident, names: Sequence[AgentId], rows: Sequence[int] | None = None) -> LivingAgents:
+    """Return all living agents, or those of some rows, all of whom live."""
+    rows = np.flatnonzero(incident.units.alive).tolist() if rows is None else rows
+    places = incident.units.places()[rows].astype(np.int64)
+    return LivingAgents(agent_states(incident, names, rows), rows, places)
 
 
 def target_cells(incident: Incident, mission: Mission) -> dict[int, tuple[Cell, int | None]]:
@@ -440,6 +450,7 @@ class Knowledge:
         self._trees = dict.fromkeys(self._targets, (3, 0))
         self._people: dict[int, PersonSeen] = {}
         self._teammates: dict[AgentId, tuple[AgentState, int]] = {}
+        self._last = np.full((len(names), 2), -1, np.int64)  # where it saw them last, by row
         self._fires: set[int] = {0} if mission.known and incident.instance.fire is not None else set()
         self._water: dict[int, Cell] = {}
         self._clusters: dict[int, Cell] = {}
@@ -449,9 +460,15 @@ class Knowledge:
                 self._people[civilian] = PersonSeen(self._clusters[cluster_of(civilian, incident)], "free", 0)
             self._water = {k: (cell.x, cell.y) for k, cell in enumerate(incident.instance.water)}
         self.state = SymbolicState()
-        self.known = Facts()
-        """All that is known, as facts."""
+        self._known: Facts | None = None
         self._parts: tuple[Facts, Facts, Facts] | None = None
+
+    @property
+    def known(self) -> Facts:
+        """All that is known, as facts; made when first asked for."""
+        if self._known is None:
+            self._known = expected_facts(self.state)
+        return self._known
 
     @property
     def people(self) -> Set[int]:
@@ -487,7 +504,7 @@ class Knowledge:
             ground=self._ground,
             cutting=self._seen_cutting(before, teammates) if self.mission.cuts else {},
         )
-        self.known, self._parts = expected_facts(self.state), None
+        self._known = self._parts = None
 
     def parts(self) -> tuple[Facts, Facts, Facts]:
         """Return what is perceived now, what was perceived before, and both."""
@@ -541,15 +558,19 @@ class Knowledge:
         if self.owner is None:
             self._teammates = {name: (body, self.t) for name, body in living.bodies.items()}
             return
-        sees = self._ground.sees
-        in_sight = dict(zip(living.bodies, sees(living.places).tolist(), strict=True))
-        last = np.array([body.at for body, _ in self._teammates.values()], np.int64).reshape(-1, 2)
-        left = {name for name, seen in zip(self._teammates, sees(last).tolist(), strict=True) if not seen}
-        self._teammates = {
-            name: (living.bodies[name], self.t) if in_sight.get(name) else self._teammates[name]
-            for name in self.names
-            if name in left or in_sight.get(name)
-        }
+        rows = np.array(living.rows, np.int64)
+        in_sight = rows[self._ground.sees(living.places)]
+        looked_at = np.flatnonzero(self._last[:, 0] >= 0)
+        gone = np.setdiff1d(looked_at[self._ground.sees(self._last[looked_at])], in_sight)
+        self._last[gone] = -1
+        self._last[in_sight] = living.places[np.isin(rows, in_sight)]
+        teammates = dict(self._teammates)
+        for row in gone.tolist():
+            del teammates[self.names[row]]
+        seen = [self.names[row] for row in in_sight.tolist()]
+        is_new = any(name not in teammates for name in seen)
+        teammates.update((name, (living.bodies[name], self.t)) for name in seen)
+        self._teammates = {name: teammates[name] for name in self.names if name in teammates} if is_new else teammates
 
     def _seen_cutting(
         self, ground: SeenMap, teammates: Mapping[AgentId, tuple[AgentState, int]]
@@ -561,13 +582,18 @@ class Knowledge:
             teammates: Whom it knew of then.
         """
         cutting = dict[AgentId, Cell]()
-        for name, (body, t) in self._teammates.items():
-            old, last = teammates.get(name, (body, -1))
-            if t == self.t == last + 1 and body.trees is not None and old.trees is not None:
+        in_sight = [
+            (name, teammates[name][0], body)
+            for name, (body, t) in self._teammates.items()
+            if t == self.t and name in teammates and teammates[name][1] == t - 1
+        ]
+        lost_trees = bool(in_sight) and self._ground.lost_trees(ground)
+        for name, old, body in in_sight:
+            if body.trees is not None and old.trees is not None:
                 if old.at == body.at:
                     felled = old.trees > body.trees
                 else:  # on foot one either walks or cuts
-                    drives = self.mission.kinds[name] == "bulldozer"
+                    drives = lost_trees and self.mission.kinds[name] == "bulldozer"
                     felled = drives and _drove(old.at, body.at, ground, self._ground)
                 if felled:
                     cutting[name] = old.at

@@ -129,18 +129,27 @@ class Sightings(Copyable):
         join_tiles(self.index.reshape(-1, side * side), *words)
         return int(np.count_nonzero(seen))
 
-    def look(self, incident: Incident) -> None:
-        """Update the maps with what every living agent sees now; call it after each step."""
+    def look(self, incident: Incident, rows: Sequence[int] | None = None) -> None:
+        """Update the maps with what every living agent sees now; call it after each step.
+
+        Args:
+            incident: The moment.
+            rows: The agents that look; None: all. Those of others neither move nor see.
+        """
         land, units, civilians = incident.land, incident.units, incident.civilians
         places = units.places()
         shown = (civilians.state == FREE) | (civilians.state == SAFE)
         people = civilians.y[shown], civilians.x[shown]
         self.people[people] = 1
         fresh = np.zeros(self.size, np.bool_)
+        looking = units.alive
+        if rows is not None:
+            looking = np.zeros(len(units), np.bool_)
+            looking[rows] = units.alive[rows]
         agent = 0
         while True:
             agent, self.used = reveal_cells(
-                agent, self.used, self.index, self.tiles, self.cells, places, units.alive, self.reach,
+                agent, self.used, self.index, self.tiles, self.cells, places, looking, self.reach,
                 self.codes, fresh, self.people,
                 land.burn, land.trees, land.land, land.building, land.wet_until, land.fire_steps,
             )  # fmt: skip
@@ -148,7 +157,10 @@ class Sightings(Copyable):
                 break
             self._grow()
         self.people[people] = 0
-        self.before, self.cells = self.cells, places
+        if rows is None:
+            self.before, self.cells = self.cells, places
+        else:
+            self.before[rows], self.cells[rows] = self.cells[rows], places[rows]
 
     def _grow(self) -> None:
         """Make room for more tiles: at least for those that one agent can see in one step."""

@@ -594,7 +594,7 @@ def cutting_left(thing: Entity | str, mission: Mission, state: SymbolicState) ->
     That is of a single cell with firefighters alone on it, as each cuts one of its trees a step.
     """
     spots = state.spots(thing)
-    there = [name for name, body in state.agents.items() if body.at == spots[0].at] if len(spots) == 1 else []
+    there = state.standing.get(spots[0].at, ()) if len(spots) == 1 else ()
     alone = bool(there) and all(mission.kinds[name] == "firefighter" for name in there)
     return -(-spots[0].trees // len(there)) if alone else 0
 

@@ -7,7 +7,7 @@ a state that the world made; it is no fact, for there would be thousands. Cells 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -142,6 +142,14 @@ class SymbolicState:
         """The lines that are to be cut."""
         numbers = dict.fromkeys(spot.line for spot in self.targets.values())
         return [Entity("line", number) for number in numbers if number is not None]
+
+    @cached_property
+    def standing(self) -> Mapping[Cell, Sequence[AgentId]]:
+        """Who is in each cell, as far as it is known, in the order of the agents."""
+        standing: dict[Cell, list[AgentId]] = {}
+        for name, body in self.agents.items():
+            standing.setdefault(body.at, []).append(name)
+        return standing
 
     def spots(self, entity: Entity | str) -> list[TargetCell]:
         """Return the cells to cut of a target or a line, from one end of it to the other; none of an agent."""
@@ -286,7 +294,14 @@ class Mission:
 
     def agents(self, *kinds: str) -> list[AgentId]:
         """Return the agents of some kinds."""
-        return [agent for agent, kind in self.kinds.items() if kind in kinds]
+        if kinds not in self._by_kinds:
+            self._by_kinds[kinds] = [agent for agent, kind in self.kinds.items() if kind in kinds]
+        return list(self._by_kinds[kinds])
+
+    @cached_property
+    def _by_kinds(self) -> dict[tuple[str, ...], list[AgentId]]:
+        """The agents of the kinds that were asked for."""
+        return {}
 
     def present(self, state: SymbolicState, kind: str) -> list[AgentId]:
         """Return the agents of a kind that are known of."""
@@ -294,8 +309,13 @@ class Mission:
 
     def of_team(self, *kinds: str) -> tuple[str, ...]:
         """Return those of some kinds that the team has."""
+        return tuple(kind for kind in self._kinds if kind in kinds)
+
+    @cached_property
+    def _kinds(self) -> tuple[str, ...]:
+        """The kinds of agents that the team has."""
         present = set(self.kinds.values())
-        return tuple(kind for kind in KINDS if kind in kinds and kind in present)
+        return tuple(kind for kind in KINDS if kind in present)
 
     @cached_property
     def sectors(self) -> tuple[tuple[int, int, int, int], ...]:

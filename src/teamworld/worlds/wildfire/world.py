@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 
     from teamworld.worlds.base.bounds import StepBound
     from teamworld.worlds.wildfire.levels import Level, WildfireInstance
+    from teamworld.worlds.wildfire.local_world import LocalWildfire
     from teamworld.worlds.wildfire.physics import StepEffects
     from teamworld.worlds.wildfire.state import ActionRules, Incident, Units
 
@@ -257,6 +258,16 @@ class WildfireWorld(TeamWorld[RunningSkill]):
         """Return what ``draw`` needs of this moment."""
         return drawing_data.snapshot(self._incident)
 
+    def local(self) -> LocalWildfire | None:
+        """Return a world whose agents each have a clock, where trees are cut on maps of one's own: see that module."""
+        from teamworld.worlds.wildfire.local_world import LocalWildfire, is_local  # it stands on this module
+
+        if not is_local(self._incident, shared_map=self._options.shared_map):
+            return None
+        local = LocalWildfire(self._instance, self._spec.level, self._spec.horizon, self._options)
+        local.reset(self._incident.seed)
+        return local
+
     def _shown(self, view: WildfireView, form: str) -> str:
         return text.view_text(self._incident, self._sightings, view, form, self._options.weather)
 
@@ -274,7 +285,10 @@ class WildfireWorld(TeamWorld[RunningSkill]):
         self._living = living_agents(self._incident, self._names)
         for knowledge in self._stores():
             knowledge.look(self._incident, self._sightings, self._fires, self._living)
-        self._frame = WildfireFrame(
+        self._frame = self._make_frame()
+
+    def _make_frame(self) -> WildfireFrame:
+        return WildfireFrame(
             self._incident.t,
             self._spec.horizon,
             self._domain,
@@ -290,9 +304,14 @@ class WildfireWorld(TeamWorld[RunningSkill]):
         return dict.fromkeys(self._knowledge[name] for name in self._living.bodies)
 
     def _known_goals(self) -> list[str]:
+        if self._mission.known and self._mission.task.startswith("cut") and self._incident.t > 0:
+            return []  # all were told at the start
         return [goal.id for knowledge in self._stores() for goal in goals_in(self._mission, knowledge.state)]
 
     def _complete(self, agent: AgentId, action: Action) -> Action:
+        skill = self._executor.running.get(agent)
+        if skill is not None and skill.action == action:  # nothing is left out of it
+            return action
         return complete_action(action, self._domain.abilities(agent, self._knowledge[agent].known))
 
     def _make_skill(self, agent: AgentId, action: Action) -> RunningSkill | Result:

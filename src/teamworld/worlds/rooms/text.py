@@ -39,7 +39,8 @@ def tell_rules(house: House, kinds: Mapping[AgentId, str], start: State, doors: 
     rows, columns = house.size
     doors_at = [f"{plain(door(number))} at {show(cell)}" for number, cell in enumerate(house.doors)]
     carried = (
-        f" A thing that is no longer where it was seen is {1 / CARRIED:g} times likelier in a room not yet seen."
+        f" A thing that is no longer where it was seen is {1 / CARRIED:g} times as likely to be in a room not yet seen "
+        "as in one that was."
         if sum(kind == "carrier" for kind in kinds.values()) > 1
         else ""
     )

@@ -393,7 +393,7 @@ def test_rules_speak_only_of_what_the_level_has() -> None:
     for level in LEVELS:
         spec = make(level, 0, 120, {}).spec
         carriers = sum(kind == "carrier" for kind in spec.kinds.values())
-        assert ("no longer where it was seen is 5 times likelier" in spec.rules) is (carriers > 1)
+        assert ("no longer where it was seen is 5 times as likely" in spec.rules) is (carriers > 1)
         here = make(level, 0, 120, {})
         docs = " ".join(schema.doc for schema in here.view("agent_0").abilities)
         assert ("fire" in spec.rules + docs) is ("hazard" in level)

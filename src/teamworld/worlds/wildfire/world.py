@@ -111,8 +111,8 @@ class WildfireView(FactsView[WildfireFrame]):
     @property
     def elsewhere(self) -> Mapping[AgentId, AgentState]:
         """The agents of which the rest of the view tells nothing, for words that sum them up."""
-        whole, told = self._now.knowledge[self._agent].state.agents, self.state.agents
-        return {agent: body for agent, body in whole.items() if agent not in told}
+        whole, kept = self._now.knowledge[self._agent].state.agents, self.state.agents
+        return {agent: body for agent, body in whole.items() if agent not in kept}
 
     def check(self, action: Action) -> Verdict:
         """Return whether the action can be done now, by what the agent knows."""

@@ -19,6 +19,7 @@ import argparse
 import sys
 import tempfile
 import time
+from contextlib import nullcontext
 from copy import deepcopy
 from pathlib import Path
 from typing import NamedTuple
@@ -26,7 +27,7 @@ from typing import NamedTuple
 from teamworld.reasoning.rules import NoisyRules, RuleReasoner
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # worlds, answers and the clock stand among the tests
-from tests.episode.schedules import Played, Slow, Wander, play, streams, wide
+from tests.episode.schedules import Played, Slow, Wander, play, scattered, streams, wide
 
 #: Instances that the drawn schedules share, each played in lock-step once for each stand-in.
 INSTANCES = 8
@@ -72,10 +73,10 @@ def same(path: Path, schedules: int) -> bool:
     return unlike == 0
 
 
-def speed(path: Path, world: dict[str, int], near: int, shape: float) -> None:
+def speed(path: Path, world: dict[str, int], near: int, shape: float, *, parts: bool) -> None:
     """Print how much sooner a large team is done, and what each schedule takes of our own processor time."""
     lock_step, causal = (
-        timed(path, world, "react", Slow(Wander(streams, near), 1, shape), causal=is_causal)
+        timed(path, world, "react", Slow(Wander(streams, near, parts=parts), 1, shape), causal=is_causal)
         for is_causal in (False, True)
     )
     assert lock_step.played.digest == causal.played.digest
@@ -98,13 +99,15 @@ def main() -> int:
     parser.add_argument("--targets", type=int, default=30)
     parser.add_argument("--near", type=int, default=60, help="cells that agents go at most with one answer")
     parser.add_argument("--shape", type=float, default=1.0, help="of the times: standard deviation of the logarithm")
+    parser.add_argument("--scattered", action="store_true", help="agents start anywhere, not all in one cell")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / "log.zst"
         if args.part == "same":
             return 0 if same(path, args.schedules) else 1
         world = {name: getattr(args, name) for name in ("agents", "size", "steps", "targets")}
-        speed(path, world, args.near, args.shape)
+        with scattered() if args.scattered else nullcontext():
+            speed(path, world, args.near, args.shape, parts=not args.scattered)
     return 0
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from math import exp
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
+from unittest.mock import patch
 
 import numpy as np
 from numpy.random import Generator
@@ -26,7 +28,9 @@ from teamworld.reasoning.rules import RuleReasoner
 from teamworld.record import LogWriter
 from teamworld.seeding import Streams, generator
 from teamworld.worlds.contract import World
-from teamworld.worlds.wildfire.levels import Level, Team, instance_for
+from teamworld.worlds.wildfire import world as world_module
+from teamworld.worlds.wildfire.levels import Level, Team, WildfireInstance, instance_for
+from teamworld.worlds.wildfire.state import Incident
 from teamworld.worlds.wildfire.world import WildfireOptions, WildfireView, WildfireWorld
 from tests.reasoning.llm import virtual
 from tests.worlds.wildfire.maps import flat
@@ -74,20 +78,21 @@ class Wander(RuleReasoner):
     Args:
         streams: As for ``RuleReasoner``.
         near: How far they go at most in x and in y with one answer, in cells.
+        parts: Whether they part at first.
     """
 
     name = "wander"
 
-    def __init__(self, streams: Streams, near: int = 12) -> None:
+    def __init__(self, streams: Streams, near: int = 12, *, parts: bool = True) -> None:
         super().__init__(streams)
-        self.near = near
+        self.near, self.parts = near, parts
 
     async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
         self.counts[question.respondent, question.kind] += not tries
         rng, view = self._generator("wander", question, len(tries)), cast("WildfireView", question.view)
         options = view.options if rng.random() < OTHERWISE else ()
         size = view.mission.size
-        if self.counts[question.respondent, question.kind] == 1:
+        if self.parts and self.counts[question.respondent, question.kind] == 1:
             near = int(rng.integers(size)), int(rng.integers(size))
         else:
             x, y = (int(at + rng.integers(-self.near, self.near + 1)) for at in view.state.agents[view.agent].at)
@@ -114,6 +119,21 @@ def wide(seed: int, *, agents: int = 5, size: int = 400, targets: int = 9, steps
     level = Level(name="wide", task="cut_lines", size=size, team=team, max_steps=steps, targets=targets)
     instance = instance_for(level, seed, terrain=flat(size, trees=0))
     return WildfireWorld(instance, "wide", steps, WildfireOptions(shared_map=False))
+
+
+@contextmanager
+def scattered() -> Iterator[None]:
+    """Let agents of wildfire start anywhere on the map: levels start them all in one cell."""
+    begin = world_module.begin_incident
+
+    def begin_scattered(instance: WildfireInstance, seed: int, *rest: Any) -> Incident:
+        incident = begin(instance, seed, *rest)
+        places = generator(seed, "scattered").integers(instance.level.size, size=(2, len(incident.units)))
+        incident.units.x[:], incident.units.y[:] = places
+        return incident
+
+    with patch.object(world_module, "begin_incident", begin_scattered):
+        yield
 
 
 def streams(*names: str | int) -> Generator:

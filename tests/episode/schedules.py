@@ -28,8 +28,8 @@ from teamworld.reasoning.rules import RuleReasoner
 from teamworld.record import LogWriter
 from teamworld.seeding import Streams, generator
 from teamworld.worlds.contract import World
-from teamworld.worlds.wildfire import world as world_module
 from teamworld.worlds.wildfire.levels import Level, Team, WildfireInstance, instance_for
+from teamworld.worlds.wildfire.physics import begin_incident
 from teamworld.worlds.wildfire.state import Incident
 from teamworld.worlds.wildfire.world import WildfireOptions, WildfireView, WildfireWorld
 from tests.reasoning.llm import virtual
@@ -124,15 +124,14 @@ def wide(seed: int, *, agents: int = 5, size: int = 400, targets: int = 9, steps
 @contextmanager
 def scattered() -> Iterator[None]:
     """Let agents of wildfire start anywhere on the map: levels start them all in one cell."""
-    begin = world_module.begin_incident
 
     def begin_scattered(instance: WildfireInstance, seed: int, *rest: Any) -> Incident:
-        incident = begin(instance, seed, *rest)
+        incident = begin_incident(instance, seed, *rest)
         places = generator(seed, "scattered").integers(instance.level.size, size=(2, len(incident.units)))
         incident.units.x[:], incident.units.y[:] = places
         return incident
 
-    with patch.object(world_module, "begin_incident", begin_scattered):
+    with patch("teamworld.worlds.wildfire.world.begin_incident", begin_scattered):
         yield
 
 

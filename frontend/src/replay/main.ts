@@ -9,8 +9,9 @@ import { drawerOf } from "../stage/drawer";
 import { writeHeader, writeLegend } from "./header";
 import { Player } from "./player";
 
-export { Knowledge } from "../episode/knowledge";
+export { Knowledge, sightings } from "../episode/knowledge";
 export { shortened } from "../shared/canvas";
+export { say } from "../shared/words";
 export { drawers } from "../stage/drawer";
 
 export let episode: Episode;

@@ -26,7 +26,9 @@ var teamworld = (() => {
     drawers: () => drawers,
     episode: () => episode,
     player: () => player,
-    shortened: () => shortened
+    say: () => say,
+    shortened: () => shortened,
+    sightings: () => sightings
   });
 
   // src/shared/colours.ts
@@ -386,6 +388,19 @@ var teamworld = (() => {
     const value = values.get(name) ?? make();
     values.set(name, value);
     return value;
+  }
+  function sightings(episode2, agent, t) {
+    if (!episode2.knowledge) return [];
+    const { facts } = episode2.knowledge;
+    const { now, last } = episode2.knowledge.perceived(agent, t);
+    const aged = [
+      ...[...now].map((fact) => [fact, 0]),
+      ...[...last].map(([fact, frame]) => [fact, t - frame])
+    ];
+    return aged.flatMap(([fact, age]) => {
+      const at = /^(?:<(\w+)>\((\d+)\)|(\S+)) AT \((\d+), (\d+)\)$/.exec(facts[fact] ?? "");
+      return at ? [{ name: at[3] ?? `${at[1]} ${at[2]}`, row: Number(at[4]), column: Number(at[5]), age }] : [];
+    });
   }
 
   // src/shared/elements.ts

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { measuresOf, namedEpisode, PageState } from "../src/overview/filters";
+import { Scale } from "../src/overview/plot";
 import type { Overview } from "../src/records";
 import { pairAddress, replayAddress } from "../src/shared/addresses";
 
@@ -61,4 +62,18 @@ test("addresses name an episode whatever its names are", () => {
   assert.equal(asked.hash, "#t=7");
   const both = new URL(pairAddress(first, second), "http://localhost/token/").searchParams;
   assert.deepEqual([both.get("seed"), both.get("seed2")], ["3", "4"]);
+});
+
+test("an axis of whole numbers has whole marks", () => {
+  const scale = (...values: number[]) =>
+    new Scale(
+      values.map((across) => ({ across, up: 0 })),
+      (point) => point.across,
+      0,
+      100,
+    );
+  assert.equal(scale(1, 1250).at(0.5), 626);
+  assert.equal(scale(0, 1).at(0.5), 0.5);
+  assert.equal(scale(0, 2.5).at(0.5), 1.25);
+  assert.equal(scale(4).at(0.5), 4);
 });

@@ -272,17 +272,21 @@ var teamworld = (() => {
       let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
       for (const point of points) [low, high] = [Math.min(low, read(point)), Math.max(high, read(point))];
       [this.low, this.high] = low === high ? [low - 0.5, high + 0.5] : [low, high];
+      this.isWhole = high - low > 1 && points.every((point) => Number.isInteger(read(point)));
     }
     start;
     end;
     low;
     high;
+    /** All values are whole numbers, and there is one between the ends. */
+    isWhole;
     place(value) {
       return this.start + (value - this.low) / (this.high - this.low) * (this.end - this.start);
     }
-    /** The value at a share of the way. */
+    /** The value at a share of the way; a whole number where all values are. */
     at(share) {
-      return this.low + share * (this.high - this.low);
+      const value = this.low + share * (this.high - this.low);
+      return this.isWhole ? Math.round(value) : value;
     }
   };
   function drawAxes(pen, toX, toY, name, theme) {

@@ -1,7 +1,10 @@
-/** Take the text of an element that holds data: the page needs it no longer beside what is read of it. */
+/** Characters of data from which on a page lets them go once read; below, a browser that saves the page keeps them. */
+const LARGE = 4_000_000;
+
+/** Take the text of an element that holds data: a large one is not kept beside what is read of it. */
 export function takeText(element: HTMLElement): string {
   const text = element.textContent ?? "";
-  element.textContent = "";
+  if (text.length > LARGE) element.textContent = "";
   return text;
 }
 

@@ -59,9 +59,10 @@ var teamworld = (() => {
   }
 
   // src/shared/packed.ts
+  var LARGE = 4e6;
   function takeText(element) {
     const text = element.textContent ?? "";
-    element.textContent = "";
+    if (text.length > LARGE) element.textContent = "";
     return text;
   }
   async function unpack(element) {

@@ -321,7 +321,7 @@ def test_an_interrupt_is_told(tmp_path: Path) -> None:
     code = (
         "import teamworld.experiment.runner as runner\n"
         "def stop(*_, **__): raise KeyboardInterrupt\n"
-        "runner.run = stop\n"
+        "runner.finish = stop\n"
         "from teamworld.cli import main; main(['run', 'cube', '--out', %r])"
     )
     done = subprocess.run(

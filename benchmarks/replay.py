@@ -18,8 +18,9 @@ import shutil
 import statistics
 import sys
 import tempfile
+import time
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -49,6 +50,7 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"
 EPISODES = [("zero_shot", "paper-n2"), ("drwell", "paper-n32"), ("greedy", "n128")]
 LARGE = ("greedy", "n256", 50, 40)  # method, level, steps, and how often these follow one another
 TALKERS = 8
+REST = 20  # seconds in which a browser that has nothing to do lets garbage go by itself
 TALK = "I go on as we agreed; who stands where I am bound for goes first."
 FIRST = """() => new Promise((done) => {
   const isThere = () => globalThis.teamworld?.player?.shown >= 0 && teamworld.player.ask;
@@ -126,22 +128,35 @@ def large(folder: Path) -> Path:
     return target
 
 
-def memory() -> tuple[float, float]:
-    """Return the memory of the browser in MB: the sum of PSS and the sum of RSS over its processes.
+class Memory(NamedTuple):
+    """Memory of the browser in MB, summed over its processes.
 
-    The first is the figure that counts: what processes share is counted once, in equal parts. A sum of RSS counts the
-    program itself once for each of about ten processes.
+    PSS is the figure that counts: what processes share is counted once, in equal parts. A sum of RSS counts the program
+    itself once for each of about ten processes.
     """
+
+    pss: float
+    rss: float
+    #: Processes of other browsers. They take a part of what is shared, so that PSS is up to 150 MB too low beside them.
+    strangers: int
+
+    def __str__(self) -> str:
+        return f"{self.pss:.0f} MB (RSS {self.rss:.0f}{', beside other browsers' if self.strangers else ''})"
+
+
+def memory() -> Memory:
+    """Return what the browser of this process takes."""
     parents = {int(path.parent.name): _field(path, "PPid") for path in Path("/proc").glob("[0-9]*/status")}
     tree = {os.getpid()}
     while more := {pid for pid, parent in parents.items() if parent in tree} - tree:
         tree |= more
-    ours = [Path(f"/proc/{pid}") for pid in tree if "chrom" in Path(f"/proc/{pid}/exe").resolve().name]
+    names = {pid: _text(Path(f"/proc/{pid}/comm")) for pid in parents}
+    browsers = {pid for pid, name in names.items() if "chrom" in name and "crashpad" not in name}
     pss, rss = (
-        sum(_field(path / file, name) for path in ours) / 1024
+        sum(_field(Path(f"/proc/{pid}/{file}"), name) for pid in browsers & tree) / 1024
         for file, name in (("smaps_rollup", "Pss"), ("status", "VmRSS"))
     )
-    return pss, rss
+    return Memory(pss, rss, len(browsers - tree))
 
 
 def collect(page: Page) -> None:
@@ -152,11 +167,15 @@ def collect(page: Page) -> None:
 
 
 def _field(file: Path, name: str) -> int:
-    try:
-        found = re.search(rf"^{name}:\s+(\d+)", file.read_text(), re.MULTILINE)
-    except OSError:  # the process has ended
-        return 0
+    found = re.search(rf"^{name}:\s+(\d+)", _text(file), re.MULTILINE)
     return int(found[1]) if found else 0
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text()
+    except OSError:  # the process has ended
+        return ""
 
 
 def measure(browser: Browser, path: Path) -> None:
@@ -164,10 +183,7 @@ def measure(browser: Browser, path: Path) -> None:
     empty = memory()
     page.goto(path.as_uri(), wait_until="commit")
     opened = page.evaluate(FIRST)
-    print(
-        f"{path.stem:24} {path.stat().st_size / 1000:7.0f} kB  opens in {opened / 1000:.2f} s"
-        f"  empty browser {empty[0]:.0f} MB (RSS {empty[1]:.0f})"
-    )
+    print(f"{path.stem:24} {path.stat().st_size / 1000:7.0f} kB  opens in {opened / 1000:.2f} s  empty browser {empty}")
     for tabs in TABS:
         for tab in tabs:
             page.click(f"#tab-{tab}")
@@ -180,8 +196,11 @@ def measure(browser: Browser, path: Path) -> None:
         print(
             f"{'':24} {len(draws):5} frames  {'+'.join(tabs):15} {1000 / statistics.mean(waits):5.1f} frames/s"
             f"  redraw {statistics.median(draws):5.2f} ms, 95 %: {draws[int(0.95 * len(draws))]:5.2f} ms"
-            f"  browser keeps {kept[0]:.0f} MB (RSS {kept[1]:.0f}), with garbage {used[0]:.0f} (RSS {used[1]:.0f})"
+            f"  browser {used}, without garbage {kept}"
         )
+    page.evaluate(SCRUB)
+    time.sleep(REST)
+    print(f"{'':24} {REST} s after the last frame, with no collection asked for: browser {memory()}")
     page.close()
 
 

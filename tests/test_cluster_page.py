@@ -68,7 +68,7 @@ def option(words: list[str], name: str) -> str:
 def test_the_tasks_of_the_slurm_array_play_the_whole_experiment(tmp_path: Path) -> None:
     script, submit = shell_blocks(section("Slurm"))
     for text in (script, submit):
-        subprocess.run([SHELL, "-n", "-c", text], check=True)  # type: ignore[list-item]
+        subprocess.run([str(SHELL), "-n", "-c", text], check=True)
     first, last = map(int, re.findall(r"#SBATCH --array=(\d+)-(\d+)", script)[0])
     assert first == 1
     fields: dict[str, Any] = {"level": "n1", "methods": ["greedy", "random"], "seeds": list(range(5)), "episodes": 2}

@@ -90,7 +90,11 @@ class Informed(AgentKnowledge):
 
     @cached_property
     def _useless(self) -> frozenset[object]:
-        """Things and places that no action of it is of use to: held by others, brought, or looked through in vain."""
+        """Things and places that no action of it is of use to.
+
+        Things that others hold, that were brought, or beyond what goals lack; places that were looked through in vain,
+        and once all that goals want is known, all others.
+        """
         words, facts = Vocabulary(self.domain.relations), self.together
         if not words.held:
             return frozenset()

@@ -94,9 +94,17 @@ def _list_lines(problem: Problem) -> Sequence[Callable[[Cell], bool]]:
     for axis in (0, 1):
         along = [goal[axis] for goal in problem.goals]
         last = max(slot[axis] for slot in problem.slots)
-        lines += [lambda cell, axis=axis, line=line: cell[axis] <= line for line in range(min(along))]  # type: ignore[misc]
-        lines += [lambda cell, axis=axis, line=line: cell[axis] > line for line in range(max(along), last)]  # type: ignore[misc]
+        lines += [_is_until(axis, line) for line in range(min(along))]
+        lines += [_is_after(axis, line) for line in range(max(along), last)]
     return lines
+
+
+def _is_until(axis: int, line: int) -> Callable[[Cell], bool]:
+    return lambda cell: cell[axis] <= line
+
+
+def _is_after(axis: int, line: int) -> Callable[[Cell], bool]:
+    return lambda cell: cell[axis] > line
 
 
 def count_distinct(requests: Iterable[range]) -> int:

@@ -56,7 +56,8 @@ class HouseholdDomain(StateDomain[Known]):
         return known if known.rooms is self.names.rooms else facts.derive(self._with_rooms)
 
     def _with_rooms(self, facts: Facts) -> Known:
-        return replace(believed(facts), rooms=self.names.rooms)
+        known = believed(facts)
+        return replace(known, rooms=self.names.rooms, points={**known.points, **self.names.rooms})
 
     def write(self, state: Known) -> Facts:
         """Return what is known as facts."""

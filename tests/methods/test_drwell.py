@@ -387,8 +387,10 @@ def test_who_stepped_aside_and_was_not_asked_is_told_so() -> None:
     drafts = [(question, prompt) for question, prompt in mind.asked if isinstance(question, Draft)]
     last = [prompt for question, prompt in drafts if question.task == "block_0"]
     assert len(last) >= 2
-    assert all("block_0 is the only task that anybody free can do now, so you took it" in prompt for prompt in last[:2])
-    assert not any("so you took it unasked" in prompt for question, prompt in drafts if question.task != "block_0")
+    assert all(
+        "block_0 is the only task that anybody free can do now, so it was given to you" in prompt for prompt in last[:2]
+    )
+    assert not any("so it was given to you" in prompt for question, prompt in drafts if question.task != "block_0")
     mind = Listening(make_reasoner("rules", streams))
     play(reasoner=mind, level="paper-n4")
     told = [prompt for _, prompt in mind.asked if "Being free, you stepped aside" in prompt]

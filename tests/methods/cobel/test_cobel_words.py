@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import fsum
 
 from teamworld.language import Entity, Fact, Facts, parse_action
 from teamworld.methods.cobel import knowledge, messages, planning, questions
@@ -83,9 +84,12 @@ def test_a_look_names_what_it_may_find() -> None:
     ]
     assert looks
     for look in looks:
-        there = [
-            latent.name for latent in now.latents if any(v.fact.value in look.actions[0].args for v in latent.values)
-        ]
+        shares = {
+            latent.name: fsum(v.weight for v in latent.values if v.fact.value in look.actions[0].args)
+            / fsum(v.weight for v in latent.values)
+            for latent in now.latents
+        }
+        there = [name for name in sorted(shares, key=shares.__getitem__, reverse=True) if shares[name] > 0]
         one = f", {look.gain:.0%} to find {there[0]}"
         many = f", finds {look.finds:.2g} of {', '.join(there[:2])}"
         assert (one if len(there) == 1 else many) in lines

@@ -232,7 +232,7 @@ def test_what_a_menu_leaves_out_stands_in_the_words() -> None:
     view = here.view("drone_12")
     unseen = len(view.state.unseen)
     named = view.text().split("Sectors that nobody has seen whole: ")[1]
-    assert f"{unseen - 8} more are unseen, go_to takes any of them" in named
+    assert f"{unseen - 8} more unseen, go_to takes any of them" in named
 
 
 def test_the_grid_comes_with_teammates_and_places() -> None:

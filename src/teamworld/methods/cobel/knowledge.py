@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import fsum
 
-from teamworld.language import AgentId, Entity, Fact, Facts, GoalId, plain, show
+from teamworld.language import AgentId, Entity, Fact, Facts, GoalId, Term, plain, show
 from teamworld.methods.cobel import planning
 from teamworld.methods.cobel.prospects import Prospect
 from teamworld.methods.cobel.situation import Announcement, Intent, Situation
@@ -203,15 +203,22 @@ def describe_options(situation: Situation, teammate: AgentId) -> tuple[str, ...]
 
 
 def _finds(prospect: Prospect, latents: Iterable[LatentVariable]) -> str:
-    """Return what a look is expected to find, by name where its place tells that."""
+    """Return what a look is expected to find, by name where its place tells that: the likeliest there first."""
     place = prospect.actions[0].args[:1]
-    there = [latent.name for latent in latents if any((value.fact.value,) == place for value in latent.values)]
+    likely = sorted(((_share(latent, place), latent.name) for latent in latents), key=lambda entry: -entry[0])
+    there = [name for share, name in likely if share > 0]
     if len(there) == 1:
         return f", {prospect.chance:.0%} to find {there[0]}"
     named = f"{', '.join(there[:NAMED]) or 'what is missing'}{' and more' if len(there) > NAMED else ''}"
     if prospect.finds is not None:
         return f", finds {prospect.finds:.2g} of {named} on average (more than 1 counts as 1)"
     return f", {prospect.chance:.0%} to find any of {named}"
+
+
+def _share(latent: LatentVariable, place: tuple[Term, ...]) -> float:
+    """Return how likely a latent variable is at a place, of all its values."""
+    here = fsum(value.weight for value in latent.values if (value.fact.value,) == place)
+    return here / fsum(value.weight for value in latent.values) if here else 0.0
 
 
 def describe_intent(situation: Situation, intent: Intent) -> str:

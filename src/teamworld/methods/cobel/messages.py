@@ -442,7 +442,7 @@ def _steps_saved(situation: Situation, teammate: AgentId, facts: Sequence[Fact],
     }
     before = _steps_in_vain(situation, teammate, held, likelihood)
     after = _steps_in_vain(situation, teammate, situation.facts_after_telling(teammate, news), likelihood)
-    return 0.0 if before is None or after is None else before - after
+    return 0.0 if before is None or after is None else min(before - after, situation.view.steps_left)
 
 
 def _choices(situation: Situation, teammate: AgentId, held: Facts) -> dict[Action, float]:

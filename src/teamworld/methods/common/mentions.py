@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
-from teamworld.language import Entity, plain, plain_names
+from teamworld.language import Entity, Facts, plain, plain_names
 from teamworld.planning.fetch import wanted_kind
 from teamworld.worlds.contract import Goal, Option
+
+_THING = re.compile(r"(?<!\w)[a-z_]+_\d+(?!\w)")
+
+
+def names_unknown(text: str, known: Facts, besides: Collection[str]) -> bool:
+    """Return whether a text names a thing, by its name with a number, that no fact is about.
+
+    Args:
+        text: In any words, with names of things plain or exact.
+        known: What the reader has perceived.
+        besides: Names of what is no thing: agents, tasks.
+    """
+    met = {plain(term) for fact in known for term in (fact.subject, fact.value) if isinstance(term, Entity)}
+    return not met.union(besides).issuperset(_THING.findall(plain_names(text)))
 
 
 def names_open(text: str, goals: Iterable[Goal], options: Iterable[Option] = ()) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import dist, inf
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from teamworld.language import Action, AgentId, Entity, Fact, Facts, GoalId, Plan, plain
 from teamworld.language.rules import IN_HAND, WHERE
@@ -128,6 +128,10 @@ def _became(order: GivenOrder, me: AgentKnowledge) -> str:
     return GOES_ON if me.doing is not None and str(me.doing) == order.action else "broken off"
 
 
+def _is_wanted(subject: object, goal: Goal) -> TypeGuard[Entity]:
+    return isinstance(subject, Entity) and subject.kind == wanted_kind(goal)
+
+
 def is_at(me: AgentKnowledge, goal: Goal) -> bool:
     """Return whether what an agent does now is for a goal."""
     return me.running is not None and me.running.goal == goal.id
@@ -205,6 +209,13 @@ class Task(NamedTuple):
     """The others who are at it, then the nearest of those whom it takes or could use; with their steps."""
     is_near: bool = True
     """Whether the reader has a way to it, or to a thing that it wants, so that it can be called the nearest."""
+    unseen: tuple[Entity, ...] = ()
+    """Things that the text names, which the reader has not found itself."""
+
+    @property
+    def aim(self) -> str:
+        """What the steps of others lead to, in words; empty where the goal itself says it."""
+        return "" if wanted_kind(self.goal) is None else " to take one"
 
 
 @dataclass(frozen=True)
@@ -263,7 +274,10 @@ class TeamRecord:
             others = tuple((agent, count) for agent, count in steps if count)  # who is there stands in the text
             text = name_agent(domain.describe_goal(goal, first.agent, facts), first.agent)
             is_near = goal.id in known[first.agent]
-            tasks.append(Task(goal, text, first.agent, tuple(me.agent for me in at), others, is_near))
+            wanted = {fact.subject for fact in facts if _is_wanted(fact.subject, goal)}
+            unseen = wanted - {term for fact in first.view.known for term in (fact.subject, fact.value)}
+            named_unseen = tuple(sorted((thing for thing in unseen if plain(thing) in text), key=str))
+            tasks.append(Task(goal, text, first.agent, tuple(me.agent for me in at), others, is_near, named_unseen))
         return tasks
 
     def _brings(self, me: AgentKnowledge, goal: Goal) -> bool:

@@ -497,7 +497,9 @@ class DrWell(Method):
         page = make_page(self._library.library(self._task(goal)), goal, view, self._domain)
         notes = self._memory.notes if options.takes_notes else None
         forced = (
-            f"{goal.id} is the only task that anybody free can do now, so you took it unasked." if is_forced else ""
+            f"{goal.id} is the only task that anybody free can do now, so it was given to you without a meeting."
+            if is_forced
+            else ""
         )
         said = tuple(line._replace(goal=None) for line in self._told[agent])
         me = replace(self._knowledge(context, agent, committed, forced), said=said)

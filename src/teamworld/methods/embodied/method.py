@@ -19,7 +19,7 @@ from teamworld.memory.contract import MemoryDelta
 from teamworld.methods.common.answers import meant
 from teamworld.methods.common.commitments import Announcements, commit_to
 from teamworld.methods.common.knowledge import AgentKnowledge, Line, Teammate
-from teamworld.methods.common.mentions import names_open
+from teamworld.methods.common.mentions import names_open, names_unknown
 from teamworld.methods.common.perception import Perceive, describe_views
 from teamworld.methods.common.single_action import aims_of, confirm_goal, decide_action, translate_action
 from teamworld.methods.common.translation import Translate
@@ -87,6 +87,7 @@ class Embodied(Method):
         self._lines: defaultdict[AgentId, list[Line]] = defaultdict(list)
         self._last: defaultdict[AgentId, dict[AgentId, Line]] = defaultdict(dict)
         self._told: defaultdict[AgentId, dict[AgentId, Line]] = defaultdict(dict)
+        self._new: defaultdict[AgentId, dict[AgentId, Line]] = defaultdict(dict)
         self._heard: defaultdict[AgentId, set[int]] = defaultdict(set)
         self._ignored: defaultdict[AgentId, tuple[str, ...]] = defaultdict(tuple)
         self._announced: defaultdict[AgentId, Announcements] = defaultdict(Announcements)
@@ -182,11 +183,12 @@ class Embodied(Method):
         self._news[agent] = news
 
     def _known_now(self, context: DecisionContext, agent: AgentId) -> _News:
-        """Return what makes an agent speak again when it changes; that it began what it chose itself is no news."""
+        """Return what makes an agent speak again when it changes; what it began or stopped itself is no news."""
         view = context.views[agent]
-        last = view.history[-1] if view.history else None
+        last = next((outcome for outcome in reversed(view.history) if not outcome.is_stopped), None)
         goals = tuple((goal.id, goal.state, goal.quorum) for goal in view.goals)
-        things = frozenset(fact.subject for fact in view.known)
+        named = (term for fact in view.known for term in (fact.subject, fact.value))  # also what is in hands
+        things = frozenset(term for term in named if isinstance(term, Entity) or term in context.team)
         heard = len(self._heard[agent])
         return _News(heard, last, goals, things, self._ignored[agent], self._leader)
 
@@ -225,11 +227,18 @@ class Embodied(Method):
         self._ignored[agent] = tuple(ignored)[:TOLD]
 
     def _keep(self, agent: AgentId, line: Line, view: View) -> None:
-        """Keep what an agent said or heard: the last message of each, and its last about what is open, for longer."""
+        """Keep what an agent said or heard: of each the last message, and the last about what is open or new to it."""
         self._lines[agent].append(line)
         self._last[agent][line.sender] = line
         if names_open(line.text, view.goals):
             self._told[agent][line.sender] = line
+        if self._is_new(line, view):
+            self._new[agent][line.sender] = line
+
+    def _is_new(self, line: Line, view: View) -> bool:
+        """Return whether a message tells of a thing that its reader has not found itself."""
+        besides = {*self._spec.agents, *(goal.id for goal in view.goals)}
+        return line.sender != view.agent and names_unknown(line.text, view.known, besides)
 
     # ---- acting
 
@@ -324,11 +333,16 @@ class Embodied(Method):
             lines.sort(key=lambda line: (line.step, self._turns.get(line.sender, 0)))
         lines[:] = [line for line in lines if context.t - line.step <= self._options.remember]
         known = context.views[agent].goals
+        view = context.views[agent]
+        told = [
+            line for sender, line in self._new[agent].items() if sender in context.team and self._is_new(line, view)
+        ]
+        told.sort(key=lambda line: -line.step)
         open_lines = [line for sender, line in self._told[agent].items() if sender in context.team]
         last = [line for sender, line in self._last[agent].items() if sender in context.team]
         open_lines = sorted((line for line in open_lines if names_open(line.text, known)), key=lambda line: -line.step)
         last.sort(key=lambda line: -line.step)
-        old = [line for line in dict.fromkeys((*open_lines, *last)) if line not in lines][:KEPT]
+        old = [line for line in dict.fromkeys((*told, *open_lines, *last)) if line not in lines][:KEPT]
         return (*sorted(old, key=lambda line: (line.step, self._turns.get(line.sender, 0))), *lines)
 
     def learns_in(self, episode: int) -> bool:
@@ -357,7 +371,7 @@ def _describe_news(before: _News, current: _News) -> str:
             words.append(f"{goal} is {state}" if state != "open" else f"{goal} takes {plural(quorum, 'agent')}")
     new_things = sorted(plain(thing) for thing in current.things - before.things)
     if new_things:
-        words.append(f"{', '.join(new_things[:NAMED])}{' and more' if len(new_things) > NAMED else ''} found")
+        words.append(f"{', '.join(new_things[:NAMED])}{' and more' if len(new_things) > NAMED else ''} first seen")
     if current.leader != before.leader and current.leader is not None:
         words.append(f"{current.leader} leads")
     return "; ".join(words)

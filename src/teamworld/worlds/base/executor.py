@@ -84,7 +84,12 @@ class Executor(Generic[Skill]):
         return agent in self._refusals
 
     def start(
-        self, agent: AgentId, order: Action, action: Action, make: Callable[[AgentId, Action], Skill | Result]
+        self,
+        agent: AgentId,
+        order: Action,
+        action: Action,
+        make: Callable[[AgentId, Action], Skill | Result],
+        judge_stopped: Callable[[Skill], Result] = lambda _: INTERRUPTED,
     ) -> None:
         """Start an action and interrupt the one that runs; the same action again lets it run on.
 
@@ -93,12 +98,13 @@ class Executor(Generic[Skill]):
             order: The action as it was ordered.
             action: The action as outcomes name it, with all its arguments.
             make: Makes a running action of it, or says why it cannot start.
+            judge_stopped: Returns how an action that is stopped so has ended.
         """
         skill = self.running.get(agent)
         if skill is not None and skill.action == action:
             return
         if skill is not None:
-            self.end(agent, INTERRUPTED)
+            self.end(agent, judge_stopped(skill))
         made = make(agent, action)
         if isinstance(made, Result):
             self._refusals[agent] = order, made

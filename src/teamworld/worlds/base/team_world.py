@@ -8,7 +8,7 @@ from typing import Generic
 
 from teamworld.errors import UserError, suggest
 from teamworld.language import Action, AgentId
-from teamworld.worlds.base.executor import Executor, Result, Skill
+from teamworld.worlds.base.executor import INTERRUPTED, Executor, Result, Skill
 from teamworld.worlds.contract import EndReason, StepResult, World, WorldSpec
 
 
@@ -36,7 +36,7 @@ class TeamWorld(World, Generic[Skill]):
             self._check_agent(agent)
         self._executor.begin_step()
         for agent, order in actions.items():
-            self._executor.start(agent, order, self._complete(agent, order), self._make_skill)
+            self._executor.start(agent, order, self._complete(agent, order), self._make_skill, self.judge_stopped)
         result = self._advance()
         self._over = result.end_reason
         return result
@@ -48,6 +48,10 @@ class TeamWorld(World, Generic[Skill]):
     @abstractmethod
     def _make_skill(self, agent: AgentId, action: Action) -> Skill | Result:
         """Return a running action, or why it cannot start."""
+
+    def judge_stopped(self, _skill: Skill) -> Result:
+        """Return how an action has ended for which its agent has begun another."""
+        return INTERRUPTED
 
     def _complete(self, agent: AgentId, action: Action) -> Action:
         """Return an action as outcomes name it."""

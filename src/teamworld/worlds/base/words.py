@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 
 #: Kinds of work that a sum names in a region, the most frequent.
 MOST_WORKS = 3
+#: Things that are not many by an s.
+_PLURALS = {"mouse": "mice"}
 
 
 def count(number: int, noun: str) -> str:
-    """Return a number with its noun: ``1 step``, ``2 steps``."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    """Return a number with its noun: ``1 step``, ``2 steps``, ``2 mice``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {_PLURALS.get(noun, f'{noun}s')}"
 
 
 def listed(names: Sequence[str], most: int | None = None) -> str:

@@ -54,6 +54,7 @@ def schemas(names: Names, known: Known, *, turns: bool, primitives: bool = False
     look = "Walk to the room" + (", to its middle, and turn round there." if turns else ".")
     elsewhere = "You are elsewhere" + (", or have not seen all of it." if turns else ".")
     open_first = " It is opened first if a hand is free." if relation == "INSIDE" else ""
+    or_on = f" or on {plain(target)}" if relation == "ON" else ""  # no other furniture is ever named to an agent
     known_thing = "You have seen it yourself, in nothing closed and in nobody's hands; a free hand."
     listed = (
         ActionSchema("explore", (room,), look, elsewhere, Action("explore", (rooms[0],))),
@@ -74,8 +75,8 @@ def schemas(names: Names, known: Known, *, turns: bool, primitives: bool = False
         ActionSchema("close", (container,), "Close a container.", "It is open and in reach."),
         ActionSchema("grab", (thing,), "Take a thing.", "As for fetch, and it is in reach."),
         ActionSchema(
-            "put", (thing, Param("place", "entity", fixed)), "Put a thing into a container or on furniture.",
-            "You hold it; the place is in reach.",
+            "put", (thing, Param("place", "entity", fixed)), f"Put a thing into a container{or_on}.",
+            "You hold it; the place is in reach, and open if it is a container.",
         ),
         ActionSchema("idle", (Param("steps", "count", low=1),), "Do nothing for so many steps."),
         *((turn,) if turns else ()),

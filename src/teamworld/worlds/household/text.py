@@ -107,12 +107,14 @@ def _tell_places(predicates: Predicates, rules: Rules) -> Iterator[str]:
             share = "/".join(f"{100 * expected[kind].get(spot, 0.0):.0f}" for kind in classes)
             by_room.setdefault(spot.room, []).append(f"{_IN[spot.relation]} {spot.furniture} {share}")
         lines = (f"{room}: {', '.join(places)}" for room, places in by_room.items())
+        rest = [plain(room) for room in predicates.names.rooms if room.kind not in by_room]
+        other = f"each of {listed(rest)}" if len(rest) > 1 else "".join(rest)
         part = " Of a room that you have seen in part, half of this is left." if rules.sight == "cone" else ""
         yield (
             f"Where things tend to lie at the start, in per cent ({'/'.join(classes)}), counted in other homes: "
             f"{'; '.join(lines)}. A number is for all furniture of that kind in all rooms of that kind together: "
-            f"share it evenly among these pieces. In each such room all other furniture has {100 * UNLIKELY:.0f} in "
-            f"all, and so has each room of a kind that is not named.{part}"
+            f"share it evenly among these pieces. All other furniture of each of these rooms has {100 * UNLIKELY:.0f} "
+            f"in all{f', and so has {other}' if other else ''}.{part}"
         )
     usual = GOAL_ROOMS.get(predicates.target.kind)
     if usual in kinds:
@@ -287,7 +289,8 @@ class _Scene:
         way = " in reach" if entity in known.near.get(self._agent, ()) else f" {self._walk(entity)}"
         own = self._ages.of(entity, "IN", "INSIDE", "ON", "STATE")
         seen = f" (seen {ago(own)})" if own != age else ""
-        return f"{plain(entity)}{' (the target)' if entity == self._target else ''}{on}{at}{'' if shut else way}{seen}"
+        goes = " (where things go)" if entity == self._target else ""
+        return f"{plain(entity)}{goes}{on}{at}{'' if shut else way}{seen}"
 
 
 def _spot(point: Cell) -> str:

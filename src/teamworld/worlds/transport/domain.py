@@ -98,7 +98,9 @@ class TransportDomain(StateDomain[Known]):
         if wanted is None:
             return super().describe_goal(goal, agent, facts)
 
-        def ways(thing: Entity) -> tuple[int, int | None]:
+        def ways(thing: Entity) -> tuple[int, int | None] | None:
+            if len(known.hands.get(agent, ())) >= HANDS:
+                return None
             take = self._frames(agent, Action("fetch", (thing,)), known)
             if not self._can_deliver(known):
                 return take, None
@@ -350,7 +352,8 @@ class TransportDomain(StateDomain[Known]):
         if verb == "drop":
             return DROP_FRAMES
         if verb == "deliver":
-            return max(1, self._walk_to_bed(agent, known) + DROP_FRAMES * len(known.hands.get(agent, ())))
+            held = known.hands.get(agent, ())  # none while the last drop goes on
+            return self._walk_to_bed(agent, known) + DROP_FRAMES * len(held) if held else DROP_FRAMES
         if not isinstance(place, Entity) or verb not in ("go", "explore", "fetch"):
             return 1
         if verb == "go":

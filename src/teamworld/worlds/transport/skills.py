@@ -105,7 +105,7 @@ def list_schemas(names: Names, known: Known) -> tuple[ActionSchema, ...]:
         ActionSchema(
             "fetch", (thing,), "Walk to a target or container and grasp it, with the left hand if that is free; what "
             "is in a container comes along.",
-            "You know where it lies: in nobody's hands, in no container. A hand of yours is free.",
+            "You have seen where it lies: in nobody's hands, in no container. A hand of yours is free.",
         ),
         ActionSchema(
             "put", (target, container), "Put a target from one hand into the container in the other, which holds 3.",

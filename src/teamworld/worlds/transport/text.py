@@ -59,8 +59,11 @@ def tell_rules(wants: Wants, rules: Rules, eyes: Eyes, beliefs: TransportBeliefs
         "one comes the next of your plan, if any.",
         f"You have two hands, for one target or container each. Fetching grasps from up to {GRASP_RANGE:g} m and at "
         f"any height.{steal} Putting a target into the container in your other hand takes {rules.put_frames} "
-        f"steps{spill}. A container holds {CAPACITY}. Dropping takes {DROP_FRAMES} steps a hand; what is in a "
-        f"container stays in it. Deliver drops at {BED_NEAR:g} m from the bed.",
+        f"steps{spill}. A container holds {CAPACITY} targets, of any tasks; fetching one is listed with the task "
+        f"that lacks most. Dropping takes {DROP_FRAMES} steps a hand: the thing lies after the first, and another "
+        f"action may be begun then. What is in a container stays in it. Deliver drops at {BED_NEAR:g} m from the bed; "
+        "what you still hold there counts already, but tasks list it until it lies. A put or drop that goes on is "
+        "listed with the steps of a whole one.",
         _tell_sight(eyes, team),
     ]
     if team:
@@ -80,12 +83,12 @@ def _tell_sight(eyes: Eyes, team: bool) -> str:
         if team
         else ""
     )
-    far = f"up to {eyes.thing_range:g} m" if eyes.thing_range < FARTHEST else f"up to {FARTHEST:g} m, small ones less"
+    far = f"{eyes.thing_range:g} m ahead" if eyes.thing_range < FARTHEST else f"{FARTHEST:g} m ahead, small ones less"
     return (
         "You see what is ahead of you within 45 degrees to either side and is not hidden by walls or furniture: "
-        f"things {far}{others}. You look after every move, turn and grasp of anybody; floor nearer than 1.35 m is "
-        f"below your picture. explore makes {TURNS} turns within {MIDDLE_NEAR:g} m of the middle of a room, or where "
-        f"you get stuck. A room counts as explored after that, or once {_WHOLE} of it was seen, and as explored in "
+        f"things up to {far}{others}. You look after every move, turn and grasp of anybody; floor nearer than 1.35 m "
+        f"is below your picture, so what lies there is missed. explore makes {TURNS} turns within {MIDDLE_NEAR:g} m of "
+        "the middle of a room, or where you get stuck. A room counts as explored after that, or once {_WHOLE} of it was seen, and as explored in "
         f"part from {_PART} on or once you have been there; shares seen are told in steps of 10 %. Coming into a room "
         f"shows what is there with probability {GLANCE:g}, exploring it all.{noise}{moved}"
     )
@@ -137,7 +140,7 @@ def tell_goal(
     known: Known,
     agent: AgentId,
     wants: Wants,
-    ways: Callable[[Entity], tuple[int, int | None]],
+    ways: Callable[[Entity], tuple[int, int | None] | None],
 ) -> str:
     """Return how a goal stands for an agent, in a line.
 
@@ -148,7 +151,7 @@ def tell_goal(
         agent: For whom.
         wants: All that is wanted.
         ways: Returns for a target the estimated steps until the agent holds it, and from there until it is delivered,
-            None where nobody knows where to look for the bed.
+            None where nobody knows where to look for the bed; None in all where the agent has no free hand.
     """
     if goal.state == "done":
         return "done"
@@ -157,13 +160,16 @@ def tell_goal(
     for who in known.hands:
         own = [thing for thing in known.load(who) if wants.goal_of(thing) == goal.id]
         if own:
-            verb = "you carry" if who == agent else f"{who} carried" if who in known.last else f"{who} carries"
-            parts.append(f"{verb} {listed([*map(plain, own)])}{' when last seen' if who in known.last else ''}")
+            carry = "carried" if who in known.last else "carry" if who == agent else "carries"
+            age = " when last seen" if who in known.last else ""
+            parts.append(f"{'you' if who == agent else who} {carry} {listed([*map(plain, own)])}{age}")
     for thing, serves in wants.lying(known).items():
         if serves == goal.id:
-            take, bring = ways(thing)
-            then = "" if bring is None else f", then {bring} to deliver it"
-            parts.append(f"{plain(thing)} in {plain(known.room[thing])}: about {count(take, 'step')} to take it{then}")
+            there, way = f"{plain(thing)} in {plain(known.room[thing])}", ways(thing)
+            if way is not None:  # whose steps they are stands there, as others read the line as well
+                there += f": for you about {count(way[0], 'step')} to take it"
+                there += "" if way[1] is None else f", then {way[1]} to deliver it"
+            parts.append(there)
     stored = [t for t, box in known.inside.items() if wants.goal_of(t) == goal.id and box in known.room]
     parts += [f"{plain(t)} in {plain(known.inside[t])}" for t in stored if t not in known.delivered]
     hidden = wants.unfound(known).get(goal.id, 0)
@@ -251,11 +257,12 @@ class _Scene:
         """Yield what is known of a room: how well it was looked at, what is there."""
         known = self._known
         explored = {"all": "explored", "part": "explored in part"}.get(known.explored.get(room, ""), "not explored")
-        share = f", {known.shares[room]} % seen" if known.shares.get(room) and explored != "explored" else ""
+        share = f", {known.shares[room]} % seen" if 0 < known.shares.get(room, 0) < 100 else ""
         here = known.at.get(self._agent) == room
         way = "you are here" if here else count(self._walk(room), "step")
         yield f"{plain(room)} ({way}): {explored}{share}."
-        inside = [entity for entity in self.entities if self.room_of(entity) == room]
+        there = [entity for entity in self.entities if self.room_of(entity) == room]
+        inside = [entity for entity in there if known.inside.get(entity) not in there]  # the rest is told as contents
         for words, is_own in _GROUPS.items():
             entities = [entity for entity in inside if is_own(entity, known, self._wants)]
             if entities:

@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from teamworld.language import Action, AgentId, Fact, Facts, plain
 from teamworld.seeding import generator
 from teamworld.worlds.base.bounds import StepBound
-from teamworld.worlds.base.executor import RUNNING, Result
+from teamworld.worlds.base.executor import DONE, RUNNING, Result
 from teamworld.worlds.base.indistinguishable_pair import IndistinguishablePair
 from teamworld.worlds.base.memory import Perception
 from teamworld.worlds.base.options import read_options
@@ -45,6 +45,7 @@ from teamworld.worlds.transport.skills import (
     LONGEST_MESSAGE,
     PULSE,
     TransportSkill,
+    first,
 )
 from teamworld.worlds.transport.state import FRAMES, NOBODY, NONE, NOTHING, PRIMITIVES, TEAM, Flags, Rules
 from teamworld.worlds.transport.text import tell_rules, tell_task
@@ -184,6 +185,15 @@ class TransportWorld(FactsWorld[TransportDomain, TransportSkill, TransportChange
         number = self._names.agent_numbers[agent]
         physics.cancel(self._moment.state, number)
         return TransportSkill(number, action, self._t, self._names, self._ways[number], self._rngs[number]["search"])
+
+    def judge_stopped(self, skill: TransportSkill) -> Result:
+        """Return how an action has ended for which its agent has begun another: what lies is delivered or dropped."""
+        held = self._moment.state.hands[skill.number]
+        if skill.action.verb == "deliver" and (held == NOTHING).all():
+            return DONE
+        if skill.action.verb == "drop" and self._names.item_numbers[first(skill.action)] not in held:
+            return DONE
+        return super().judge_stopped(skill)
 
     def advance(self, running: Mapping[AgentId, TransportSkill]) -> TransportChange:
         """Go through frames until an action ends, an agent sees something new, or a waiting one has waited."""
@@ -395,9 +405,9 @@ def indistinguishable_pairs(level: str, seed: int) -> Iterator[Indistinguishable
         unchanged = TransportWorld(placed, level, FRAMES, options)
         visible = unchanged._moment.knowledge.things["visible"][number]
         hidden = [k for k, item in enumerate(placed.items) if item.kind == "target" and not visible[k]]
-        for first, second in combinations(hidden, 2):
-            if placed.items[first].name != placed.items[second].name:
-                changed = TransportWorld(_exchanged(placed, first, second), level, FRAMES, options)
+        for one, other in combinations(hidden, 2):
+            if placed.items[one].name != placed.items[other].name:
+                changed = TransportWorld(_exchanged(placed, one, other), level, FRAMES, options)
                 yield IndistinguishablePair(unchanged, changed, agent)
                 break
 

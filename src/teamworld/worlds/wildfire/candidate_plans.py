@@ -90,6 +90,12 @@ def _scout_plans(mission: Mission, state: SymbolicState, agent: AgentId, fire: E
     yield (*there, WAIT)
 
 
+def all_found(mission: Mission, state: SymbolicState) -> bool:
+    """Return whether people are all that is to be found, and all that the mission speaks of are known."""
+    people = mission.clusters * mission.per_cluster
+    return mission.task == "rescue" and sum(number < people for number in state.people) >= people
+
+
 def search_plans(mission: Mission, state: SymbolicState, agent: AgentId, _: Entity | None = None) -> Iterator[Steps]:
     """Yield ways to look around: each to one of the nearest sectors that nobody has seen whole, and on to the next.
 
@@ -298,8 +304,9 @@ def _rescue_plans(mission: Mission, state: SymbolicState, agent: AgentId, cluste
     lost = [person.was for person in people.values() if person.state == "free" and person.was is not None]
     ground = state.ground
     ways = cells_around((lost or [state.clusters.get(cluster.id, body.at)])[0], mission)
+    is_carried = not lost and len(people) >= mission.per_cluster  # nobody is left to look for
     for cell in sorted(ways, key=lambda cell: (-1 if ground is None else ground.date(cell), dist(cell, body.at))):
-        if cell != body.at and not state.dangerous(cell):
+        if not is_carried and cell != body.at and not state.dangerous(cell):
             yield (move_to(cell),)
     yield from standby_plans(mission, state, agent)
 

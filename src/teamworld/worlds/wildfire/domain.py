@@ -153,7 +153,8 @@ class WildfireDomain(Domain):
         for goal, cluster in self._open(state, "rescue", "guard"):
             members = state.members(cluster.id)
             if body.holds in members:
-                yield Action("drop_off"), goal.id
+                if goal.kind == "guard" or state.in_zone(body.at):  # elsewhere it would be free again
+                    yield Action("drop_off"), goal.id
                 if state.zone is not None:
                     yield go_to(ZONE), goal.id
             if body.holds is None:

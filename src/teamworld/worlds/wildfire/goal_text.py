@@ -41,10 +41,10 @@ def goal_text(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState
 def _hands(goal: Goal, mission: Mission) -> str:
     """Return how many agents a goal needs and how many are of use."""
     need = f"takes {goal.quorum} agents at once, " if goal.quorum > 1 else ""
-    more = f"up to {goal.capacity} are of use" if goal.capacity > 1 else "one agent is enough"
-    others = set(mission.kinds.values()) - set(goal.kinds)
-    kinds = f", for {' or '.join(goal.kinds)}" if goal.kinds and others else ""
-    return f"{need}{more}{kinds}"
+    named = goal.kinds if set(mission.kinds.values()) - set(goal.kinds) else ()
+    if goal.capacity > 1:
+        return f"{need}up to {goal.capacity} {' or '.join(f'{kind}s' for kind in named) or 'agents'} are of use"
+    return f"{need}one {' or '.join(named) or 'agent'} is enough"
 
 
 def _obstacles(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState) -> Iterator[str]:

@@ -143,10 +143,12 @@ def _is_fire(thing: Term) -> bool:
 def _near_enough(kind: str, mission: Mission) -> str:
     """Return where going to a thing ends, in words."""
     if kind not in WALKERS:
-        return "above a fire where it is hot or burnt" if mission.burns else "above it"
+        return "above a fire where it is hot or burnt" if mission.burns else "above its middle"
     if kind == "bulldozer":
         return "and no nearer to a fire than two cells" if mission.burns else "onto it"
-    return "near enough to act on it" + (" and no nearer to a fire than that" if mission.burns else "")
+    wide = [*(() if mission.known else ("sector",)), *(("zone",) if mission.has_zone else ())]
+    middle = f", to the middle of a {' or '.join(wide)}" if wide else ""
+    return "near enough to act on it" + (" and no nearer to a fire than that" if mission.burns else "") + middle
 
 
 def _cutting(kind: str, mission: Mission, place: Param, spot: Cell, targets: Sequence[Term]) -> Iterator[ActionSchema]:

@@ -18,7 +18,7 @@ import numpy as np
 
 from teamworld.errors import UserError
 from teamworld.language import Cell, Entity, show
-from teamworld.worlds.wildfire.candidate_plans import share_sectors
+from teamworld.worlds.wildfire.candidate_plans import all_found, share_sectors
 from teamworld.worlds.wildfire.goal_text import ranges
 from teamworld.worlds.wildfire.kernels.agents import (
     DRY,
@@ -650,10 +650,11 @@ class _Told:
             whose = f", for {owners[number]}" if number in owners else ""
             lines.append(f"{where}, {unseen[number]} % unseen{whose}")
         rest = sorted(order[MOST_SECTORS:])
-        more = f"; {len(rest)} more are unseen, go_to takes any of them: sector_{ranges(rest)}" if rest else ""
+        more = f"; {len(rest)} more unseen, go_to takes any of them: sector_{ranges(rest)}" if rest else ""
         if theirs := [f"sector_{number} for {owners[number]}" for number in rest if number in owners]:
             more = f"{more} ({', '.join(theirs)})"
-        yield f"Sectors that nobody has seen whole: {'; '.join(lines)}{more}."
+        found = "All civilians of the mission are found. " if all_found(self._mission, state) else ""
+        yield f"{found}Sectors that nobody has seen whole: {'; '.join(lines)}{more}."
 
     def targets(self) -> Iterator[str]:
         """Yield where trees are to be cut."""

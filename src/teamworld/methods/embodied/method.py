@@ -332,17 +332,16 @@ class Embodied(Method):
         if any(message.t < context.t for message in new):  # late: own words may have been said before it, or after
             lines.sort(key=lambda line: (line.step, self._turns.get(line.sender, 0)))
         lines[:] = [line for line in lines if context.t - line.step <= self._options.remember]
-        known = context.views[agent].goals
         view = context.views[agent]
-        told = [
-            line for sender, line in self._new[agent].items() if sender in context.team and self._is_new(line, view)
-        ]
-        told.sort(key=lambda line: -line.step)
+        new_lines = [line for line in self._new[agent].values() if line.sender in context.team]
+        new_lines = sorted((line for line in new_lines if self._is_new(line, view)), key=lambda line: -line.step)
         open_lines = [line for sender, line in self._told[agent].items() if sender in context.team]
         last = [line for sender, line in self._last[agent].items() if sender in context.team]
-        open_lines = sorted((line for line in open_lines if names_open(line.text, known)), key=lambda line: -line.step)
+        open_lines = sorted(
+            (line for line in open_lines if names_open(line.text, view.goals)), key=lambda line: -line.step
+        )
         last.sort(key=lambda line: -line.step)
-        old = [line for line in dict.fromkeys((*told, *open_lines, *last)) if line not in lines][:KEPT]
+        old = [line for line in dict.fromkeys((*new_lines, *open_lines, *last)) if line not in lines][:KEPT]
         return (*sorted(old, key=lambda line: (line.step, self._turns.get(line.sender, 0))), *lines)
 
     def learns_in(self, episode: int) -> bool:

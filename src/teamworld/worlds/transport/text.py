@@ -88,9 +88,9 @@ def _tell_sight(eyes: Eyes, team: bool) -> str:
         "You see what is ahead of you within 45 degrees to either side and is not hidden by walls or furniture: "
         f"things up to {far}{others}. You look after every move, turn and grasp of anybody; floor nearer than 1.35 m "
         f"is below your picture, so what lies there is missed. explore makes {TURNS} turns within {MIDDLE_NEAR:g} m of "
-        "the middle of a room, or where you get stuck. A room counts as explored after that, or once {_WHOLE} of it was seen, and as explored in "
-        f"part from {_PART} on or once you have been there; shares seen are told in steps of 10 %. Coming into a room "
-        f"shows what is there with probability {GLANCE:g}, exploring it all.{noise}{moved}"
+        f"the middle of a room, or where you get stuck. A room counts as explored after that, or once {_WHOLE} of it "
+        f"was seen, and as explored in part from {_PART} on or once you have been there; shares seen are told in steps "
+        f"of 10 %. Coming into a room shows what is there with probability {GLANCE:g}, exploring it all.{noise}{moved}"
     )
 
 

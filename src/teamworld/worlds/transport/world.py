@@ -405,9 +405,9 @@ def indistinguishable_pairs(level: str, seed: int) -> Iterator[Indistinguishable
         unchanged = TransportWorld(placed, level, FRAMES, options)
         visible = unchanged._moment.knowledge.things["visible"][number]
         hidden = [k for k, item in enumerate(placed.items) if item.kind == "target" and not visible[k]]
-        for one, other in combinations(hidden, 2):
-            if placed.items[one].name != placed.items[other].name:
-                changed = TransportWorld(_exchanged(placed, one, other), level, FRAMES, options)
+        for item, other in combinations(hidden, 2):
+            if placed.items[item].name != placed.items[other].name:
+                changed = TransportWorld(_exchanged(placed, item, other), level, FRAMES, options)
                 yield IndistinguishablePair(unchanged, changed, agent)
                 break
 

@@ -653,8 +653,8 @@ class _Told:
         more = f"; {len(rest)} more unseen, go_to takes any of them: sector_{ranges(rest)}" if rest else ""
         if theirs := [f"sector_{number} for {owners[number]}" for number in rest if number in owners]:
             more = f"{more} ({', '.join(theirs)})"
-        found = "All civilians of the mission are found. " if all_found(self._mission, state) else ""
-        yield f"{found}Sectors that nobody has seen whole: {'; '.join(lines)}{more}."
+        known = "All civilians of the mission are found. " if all_found(self._mission, state) else ""
+        yield f"{known}Sectors that nobody has seen whole: {'; '.join(lines)}{more}."
 
     def targets(self) -> Iterator[str]:
         """Yield where trees are to be cut."""

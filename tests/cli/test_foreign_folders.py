@@ -20,6 +20,8 @@ from teamworld.reasoning.llm.model_names import parse_endpoint
 from teamworld.record.log import LogWriter, read_log
 from tests.cli.reading import READING
 
+pytestmark = pytest.mark.heavy
+
 #: A call in the results, but for why it ended, the tokens of its prompt and its price.
 CALL = (
     "INSERT INTO calls (cell, episode, mind, purpose, number, attempt, model, digest, request, seconds, faults, cached,"

@@ -20,6 +20,8 @@ import zstandard
 from teamworld.cli import run as command
 from tests.cli.reading import READING
 
+pytestmark = pytest.mark.heavy
+
 #: Mutants of each command; ``MUTANTS=1000`` plays the long form.
 COUNT = 40
 #: Seconds that none may take.

@@ -27,6 +27,8 @@ from teamworld.report.tables import describe_errors
 from tests.experiment.ledger import logs
 from tests.reasoning.llm.server import Peer
 
+pytestmark = pytest.mark.heavy
+
 METHODS = ("zero_shot", "drwell:no_memory")
 ALL = RunOptions(tolerate=1.0)
 

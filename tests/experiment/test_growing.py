@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from tests.experiment.ledger import plays
 #: DR. WELL learns from episode to episode; COELA's messages go by a rule of its own.
 METHODS, SEEDS, EPISODES = ["drwell", "zero_shot", "coela"], [0, 1, 10], 3
 WHOLE: dict[str, Any] = {"level": "n1", "max_steps": 8, "methods": METHODS, "seeds": SEEDS, "episodes": EPISODES}
+#: Orders in which a run grows; ORDERS=50 plays more.
+COUNT = 12
 
 
 def outcomes(folder: Path) -> list[tuple[object, ...]]:
@@ -49,7 +52,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("order", range(50))
+@pytest.mark.heavy
+@pytest.mark.parametrize("order", range(int(os.environ.get("ORDERS", COUNT))))
 def test_any_order_of_growing_ends_in_the_episodes_of_one_run(tmp_path: Path, whole: Path, order: int) -> None:
     draws, folder = random.Random(order), tmp_path / "run"
 

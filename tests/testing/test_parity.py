@@ -16,6 +16,8 @@ from teamworld.testing.parity import check_parity
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import World
 
+pytestmark = pytest.mark.heavy
+
 #: Contexts in which a planted violation has to show.
 CONTEXTS = 1000
 

@@ -23,7 +23,7 @@ from tests.experiment.ledger import plays
 #: DR. WELL learns from episode to episode; COELA's messages go by a rule of its own.
 METHODS, SEEDS, EPISODES = ["drwell", "zero_shot", "coela"], [0, 1, 10], 3
 WHOLE: dict[str, Any] = {"level": "n1", "max_steps": 8, "methods": METHODS, "seeds": SEEDS, "episodes": EPISODES}
-#: Orders in which a run grows; ORDERS=50 plays more.
+#: Orders in which a run grows; GROWING_ORDERS=50 plays more.
 COUNT = 12
 
 
@@ -53,7 +53,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("order", range(int(os.environ.get("ORDERS", COUNT))))
+@pytest.mark.parametrize("order", range(int(os.environ.get("GROWING_ORDERS", COUNT))))
 def test_any_order_of_growing_ends_in_the_episodes_of_one_run(tmp_path: Path, whole: Path, order: int) -> None:
     draws, folder = random.Random(order), tmp_path / "run"
 

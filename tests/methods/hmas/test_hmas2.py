@@ -103,8 +103,8 @@ def test_what_is_said_of_a_plan_stands_in_the_next_prompt() -> None:
     _, asked = played("hmas2", objecting(1), LONG._replace(horizon=1))
     plans = prompts(asked, "hmas2.plan")
     assert "«Not that.»" not in plans[0]
-    assert re.search(r"- agent_1: `.*It objects: «Not that.»", plans[1])
-    assert re.search(r"- agent_0: `.*It accepts\.", plans[1])
+    assert re.search(r"- agent_1: `.*agent_1 objects: «Not that.»", plans[1])
+    assert re.search(r"- agent_0: `.*agent_0 accepts\.", plans[1])
 
 
 def test_who_judges_reads_the_reasons_of_the_plan_and_what_it_said_of_the_one_before() -> None:

@@ -370,8 +370,9 @@ class TransportDomain(StateDomain[Known]):
 
     def _walk_to_bed(self, agent: AgentId, known: Known) -> int:
         """Return the same for the bed, or the middle of the bedroom until it was seen."""
-        walk = self._walk_to(agent, BED if BED in known.room else self.names.bedrooms[0], BED_NEAR, known)
-        return walk + FRAMES_TO_BED if walk else 0
+        place = BED if BED in known.room else self.names.bedrooms[0]
+        is_there = known.at.get(agent) == known.room.get(BED, place)
+        return self._walk_to(agent, place, BED_NEAR, known) + (0 if is_there else FRAMES_TO_BED)
 
     def _walk_to(self, agent: AgentId, place: Entity, near: float, known: Known) -> int:
         """Return the estimated frames of a walk that ends so many metres before a place."""

@@ -89,8 +89,8 @@ def list_schemas(names: Names, known: Known) -> tuple[ActionSchema, ...]:
     )
     return (
         ActionSchema(
-            "go", (room,), f"Walk to the middle of a room until you are in it. {ending}", "You are not in it.",
-            Action("go", (rooms[0],)),
+            "go", (room,), f"Walk towards the middle of a room until you are in it, if only just. {ending}",
+            "You are not in it.", Action("go", (rooms[0],)),
         ),
         ActionSchema(
             "explore", (room,), f"Walk to the middle of a room and look around: {TURNS} turns of 15 degrees.",

@@ -99,9 +99,9 @@ def _tell_ways(wants: Wants) -> str:
     return (
         f"Places are (x, z) in centimetres; middles of the rooms: {middles}. A place in a corridor belongs to the "
         f"nearest room. A walk is estimated by its straight line: {_per_metre(WITHIN_ROOM)} within a room, "
-        f"{_per_metre(TO_ANOTHER)} to another, {FRAMES_TO_BED} more to the bed. The line ends {FETCH_NEAR:g} m before "
-        f"a thing, {BED_NEAR:g} m before the bed (or the middle of its room, until you have seen it), "
-        f"{MIDDLE_NEAR:g} m before the middle to explore and half a room's width before it to go there. Nobody is "
+        f"{_per_metre(TO_ANOTHER)} to another, {FRAMES_TO_BED} more to the bed from another room. The line "
+        f"ends {FETCH_NEAR:g} m before a thing, {BED_NEAR:g} m before the bed (or the middle of its room, until you have "
+        f"seen it), {MIDDLE_NEAR:g} m before the middle to explore and half a room's width before it to go there. Nobody is "
         "told of doors, so a walk may first lead away; four in five take half to twice their estimate. "
         f"A grasp is {GRASP_FRAMES} more, looking around {TURNS * TURN_FRAMES}, a "
         f"search {SEARCH_STEPS * TURN_FRAMES}, a wait {PULSE} at most. Who does something else than waiting is asked "

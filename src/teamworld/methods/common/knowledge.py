@@ -16,7 +16,9 @@ from pydantic import BaseModel
 from teamworld.language import Action, ActionSchema, AgentId, Entity, GoalId, Plan, Term, plain
 from teamworld.methods.common.plan_answers import parameter_values
 from teamworld.planning.candidates import complete_action
+from teamworld.planning.fetch import held_things, wanted_kind
 from teamworld.planning.goals import open_goals
+from teamworld.planning.vocabulary import Vocabulary
 from teamworld.reasoning.contract import Question
 from teamworld.worlds.contract import Domain, Goal, Option, Outcome, View, WorldSpec
 
@@ -157,9 +159,12 @@ class AgentKnowledge:
 
     @property
     def is_over(self) -> bool:
-        """Whether the goal of what runs is over as far as it knows."""
+        """Whether the goal of what runs is over as far as it knows, and it carries nothing for another."""
         goal = None if self.running is None else self.running.goal
-        return any(known.id == goal and known.state != "open" for known in self.view.goals)
+        relation = Vocabulary(self.domain.relations).held
+        load = {thing.kind for thing in held_things(self.agent, self.view.known, relation)}
+        carries = any(wanted_kind(other) in load for other in self.goals)
+        return not carries and any(known.id == goal and known.state != "open" for known in self.view.goals)
 
     def name_readers(self, line: Line) -> str:
         """Return to whom something was said, in words."""

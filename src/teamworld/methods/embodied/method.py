@@ -41,8 +41,9 @@ from teamworld.worlds.contract import Outcome, View
 
 #: Messages that could not be sent of which the speaker is told: an answer may hold any number.
 TOLD = 10
-#: Older messages that can still be read: the last of each agent about what is not over, then the last of each.
-KEPT = 3
+#: Older messages that can still be read: at most ``NEW`` of things that the reader has not found itself, then the last
+#: of each agent about what is not over, then the last of each.
+KEPT, NEW = 4, 2
 #: New things that an agent is told of by name.
 NAMED = 3
 
@@ -87,7 +88,7 @@ class Embodied(Method):
         self._lines: defaultdict[AgentId, list[Line]] = defaultdict(list)
         self._last: defaultdict[AgentId, dict[AgentId, Line]] = defaultdict(dict)
         self._told: defaultdict[AgentId, dict[AgentId, Line]] = defaultdict(dict)
-        self._new: defaultdict[AgentId, dict[AgentId, Line]] = defaultdict(dict)
+        self._new: defaultdict[AgentId, list[Line]] = defaultdict(list)
         self._heard: defaultdict[AgentId, set[int]] = defaultdict(set)
         self._ignored: defaultdict[AgentId, tuple[str, ...]] = defaultdict(tuple)
         self._announced: defaultdict[AgentId, Announcements] = defaultdict(Announcements)
@@ -227,18 +228,13 @@ class Embodied(Method):
         self._ignored[agent] = tuple(ignored)[:TOLD]
 
     def _keep(self, agent: AgentId, line: Line, view: View) -> None:
-        """Keep what an agent said or heard: of each the last message, and the last about what is open or new to it."""
+        """Keep what an agent said or heard: of each the last, and the last about what is open; what is new to it."""
         self._lines[agent].append(line)
         self._last[agent][line.sender] = line
         if names_open(line.text, view.goals):
             self._told[agent][line.sender] = line
-        if self._is_new(line, view):
-            self._new[agent][line.sender] = line
-
-    def _is_new(self, line: Line, view: View) -> bool:
-        """Return whether a message tells of a thing that its reader has not found itself."""
-        besides = {*self._spec.agents, *(goal.id for goal in view.goals)}
-        return line.sender != view.agent and names_unknown(line.text, view.known, besides)
+        if line.sender != agent and names_unknown(line.text, view.known, view.goals):
+            self._new[agent].append(line)
 
     # ---- acting
 
@@ -333,8 +329,8 @@ class Embodied(Method):
             lines.sort(key=lambda line: (line.step, self._turns.get(line.sender, 0)))
         lines[:] = [line for line in lines if context.t - line.step <= self._options.remember]
         view = context.views[agent]
-        new_lines = [line for line in self._new[agent].values() if line.sender in context.team]
-        new_lines = sorted((line for line in new_lines if self._is_new(line, view)), key=lambda line: -line.step)
+        self._new[agent] = [line for line in self._new[agent] if names_unknown(line.text, view.known, view.goals)]
+        new_lines = [line for line in reversed(self._new[agent]) if line.sender in context.team][:NEW]
         open_lines = [line for sender, line in self._told[agent].items() if sender in context.team]
         last = [line for sender, line in self._last[agent].items() if sender in context.team]
         open_lines = sorted(

@@ -105,7 +105,7 @@ def _tell_ways(wants: Wants) -> str:
         "Nobody is told of doors, so a walk may first lead away; four in five take half to twice their estimate. "
         f"A grasp is {GRASP_FRAMES} more, looking around {TURNS * TURN_FRAMES}, a "
         f"search {SEARCH_STEPS * TURN_FRAMES}, a wait {PULSE} at most. Who does something else than waiting is asked "
-        "again when it ends."
+        "again when it ends, or sooner."
     )
 
 

@@ -482,6 +482,11 @@ class _Told:
         if spots := self._state.targets.values():
             trees = MAX_TREES * len(spots)
             yield f"Trees cut so far: {trees - sum(spot.trees for spot in spots)} of {trees}."
+            bare = [
+                f"target_{number} at {show(spot.at)}" for number, spot in self._state.targets.items() if not spot.trees
+            ]
+            if bare and len(spots) <= MOST_TARGETS:
+                yield f"Cut bare: {', '.join(bare)}."
             yield from self._between()
         yield from self._team()
         yield from self._sectors()

@@ -22,7 +22,21 @@ from teamworld.record import (
     encode,
 )
 from teamworld.worlds.base.failure_spans import FailureSpan
-from tests.metrics.logs import act, attempt, change, check_tags, commit, ended, labels, log, of, plan, release, say
+from tests.metrics.logs import (
+    Status,
+    act,
+    attempt,
+    change,
+    check_tags,
+    commit,
+    ended,
+    labels,
+    log,
+    of,
+    plan,
+    release,
+    say,
+)
 
 Steps: TypeAlias = list[list[Any]]
 
@@ -83,6 +97,7 @@ EARLIER = act("a", "g", plan=0, status="failed", reason="timeout")
 AFTER = [act("b", "g", plan=1, moved=True)]
 SPARE = [commit("a"), plan("b", 1, quorum=1)]
 TWO_GOALS = {"g": 1, "h": 1}
+SEES = ("look",)
 AGAIN = "duplicate-search 1-6 b: 6 steps of searching hall, which another was searching or the team had searched"
 
 
@@ -119,12 +134,19 @@ def carrying_out(places: str) -> Steps:
     ]
 
 
-def swing(texts: str, *more: list[Any]) -> list[Event]:
-    return log(*([plan("a", n, goal, goal)] for n, goal in enumerate(texts)), *more, goals=TWO_GOALS)
+def cycling(texts: str, status: Status = "success", *, wait: bool = False) -> Steps:
+    """Return steps of plans of two steps each, all but the last ended; perhaps with a plan to wait after each."""
+    steps: Steps = []
+    for n, text in enumerate(texts):
+        walk = act("a", text, plan=2 * n, moved=True)
+        steps += [[*([ended("a", 2 * n - 2, status)] if n else []), plan("a", 2 * n, text, text), walk], [walk]]
+        if wait:
+            steps.append([plan("a", 2 * n + 1, None, "plan { wait() }"), act("a", plan=2 * n + 1)])
+    return steps
 
 
-def winning(number: int) -> list[Any]:
-    return [ended("a", number, "success", "h")]
+def cycle(texts: str, *more: list[Any], status: Status = "success") -> list[Event]:
+    return log(*cycling(texts, status), *more, goals=TWO_GOALS)
 
 
 STALE = "stale-plan 2-2 a g: work() could not start (gone), 2 steps after its plan was made"
@@ -154,6 +176,18 @@ PLANS = [
     ("what follows from its own doing", log([plan("b", 1), *AFTER, change(who="b")], *[AFTER] * 7), ["no-stop 1-7 ab"]),
     ("one looks after the other has", log([look("a", status="done")], *[[look("b")]] * 6, searches=("look",)), [AGAIN]),
     ("both look at once", log(*[[look("a"), look("b")]] * 6, searches=("look",)), [AGAIN.replace("1-6", "0-5")]),
+    (
+        "it comes to deliver",
+        log(
+            [look("a", status="done")], *[[look("b")]] * 6, [act("b", "g", effect=True), gain(0.5, "b")], searches=SEES
+        ),
+        [],
+    ),
+    (
+        "it takes something first",
+        log([look("a", status="done")], *[[look("b")]] * 6, [act("b", effect=True)], [gain(0.5, "b")], searches=SEES),
+        [AGAIN],
+    ),
     ("each looks elsewhere", log(*[[look("a"), look("b", "den")]] * 6, searches=("look",)), []),
     ("the first look broke off", log([look("a")], *[[look("b")]] * 6, searches=("look",)), []),
     ("a search is one where none is declared", log([seek("a", status="done")], *[[seek("b")]] * 6), [AGAIN]),
@@ -200,19 +234,26 @@ PLANS = [
         log(QUICK[0], *([ended("a", n - 1, cause="goal_open"), plan("a", n)] for n in (1, 2, 3))),
         [],
     ),
-    ("plans that swing", swing("ghgh"), ["oscillation 0-3 a", "thrash 1-3 a"]),
-    ("plans that do not", swing("ghhg"), []),
-    ("one succeeds", swing("gh", [*winning(1), plan("a", 2, "g", "g")], [plan("a", 3, "h", "h")]), []),
-    ("it gets on", swing("gh", [gain(0.1, "a"), plan("a", 2, "g", "g")], [plan("a", 3, "h", "h")]), ["thrash 1-3 a"]),
-    ("the last succeeds", swing("ghgh", winning(3)), ["thrash 1-3 a"]),
+    ("plans that swing", cycle("ghgh"), ["oscillation 0-6 a: went from g to h, back, and again"]),
+    ("plans that do not", cycle("ghhg"), []),
+    ("for no goal", log(*cycling("ghgh"), goals={}), ["oscillation 0-6 a"]),
+    ("with waits between", log(*cycling("ghgh", wait=True), goals=TWO_GOALS), ["oscillation 0-9 a"]),
+    ("plans that are given up", cycle("ghgh", status="interrupted"), ["thrash 2-6 a"]),
+    ("it gets on", cycle("ghgh", [gain(0.1, "a")]), []),
+    ("another gets on with one of the goals", cycle("ghgh", [gain(0.1, "b")]), []),
+    ("another gets on with a third", cycle("ghgh", [change("i", "progress", 0.1, "b")]), ["oscillation 0-6 a"]),
+    ("it got on before", log([gain(0.1, "a")], *cycling("ghgh"), goals=TWO_GOALS), ["oscillation 1-7 a"]),
 ]
 
 # ---- conduct
 
 WALK: list[Any] = [act("a", moved=True)]
 WALK_BOTH: list[Any] = [act("a", moved=True), act("b", moved=True)]
-WORK = [act("a", "g", effect=True), act("b", moved=True)]
-FREE: Steps = [*[[*WORK, gain(0.5, "a")]] * 2, *[[act("a", moved=True), act("b")]] * 8]
+BESIDE: Steps = [[act("a", "g", effect=True), act("b", moved=True)]]
+FREE: Steps = [[*BESIDE[0], gain(0.5, "a")], *BESIDE * 19]
+WAITING: Steps = [[act("a", "g", effect=True), act("b", "g", ready="g")]]
+PASSES = [act("a", place="(0, 1)", aim="(0, 0)", moved=True)]
+WORKS_THERE = [act("a", place="(0, 1)", effect=True)]
 STILL: Steps = [[act("a", blocker="b"), act("b", ready="g")]] * 8
 HEAD_ON: Steps = [[act("a", blocker="b"), act("b", blocker="a")]] * 3
 FACING = [act("a", place="(0, 0)", aim="(0, 1)"), act("b", place="(0, 1)", aim="(0, 0)")]
@@ -222,6 +263,16 @@ RING: Steps = [[act("a", blocker="c"), act("b", blocker="a"), act("c", blocker="
 FAILED_ANSWERS = tuple(AnswerError(flaw="json", text=text) for text in ("no such goal", "not JSON"))
 REQUEST = told(0, act="request", goal="g")
 NINE_WORDS = "one two three four five six seven eight nine"
+
+
+def walk_along(places: str, verbs: str = "", **given: Any) -> list[Event]:
+    """Return a log of a walk, each step by an action of this verb."""
+    steps = zip(places, places[1:], verbs or "w" * len(places), strict=False)
+    return log(*([act("a", verb=verb, place=at, aim=to, moved=True, **given)] for at, to, verb in steps))
+
+
+def of_kinds(kinds: dict[str, str], events: list[Event]) -> list[Event]:
+    return [msgspec.structs.replace(events[0], kinds=kinds), *events[1:]]
 
 
 def late(agent: str, *, thing: str = "<cup>(1)", legal: bool = True) -> ActionStep:
@@ -240,21 +291,17 @@ def alike(words: str) -> list[Event]:
 
 
 CONDUCT = [
-    (
-        "a free rider",
-        log(*FREE),
-        ["free-rider 0-9 b: gave 0 (mean 0.5); idle in 8 of 10 steps, at work on a goal in 0"],
-    ),
-    (
-        "it waits a third of the time",
-        log([act("a", "g", effect=True), COMES, gain(0.5, "a")], *FREE[1:3]),
-        [],
-    ),
-    ("it gives 15 % of the mean", log([gain(0.08, "b"), *FREE[0]], *FREE[1:]), []),
-    ("half of the time", log(*FREE[:5], *[WALK_BOTH] * 2), []),
-    ("at work in a third of its steps", log(*FREE[:8], *[[act("a", moved=True), act("b", "g", moved=True)]] * 4), []),
-    ("both gain", log(*[[*WORK, gain(0.5, "ab")]] * 2, *FREE[2:]), []),
-    ("nobody gives anything", log(*[WALK_BOTH] * 5), []),
+    ("a free rider", log(*FREE), ["free-rider 0-19 b: did nothing that had an effect in 20 steps, and tried in 0"]),
+    ("it waits once for others", log(*FREE, *WAITING, goals={"g": 1}), ["free-rider 0-20 b: did nothing that had an"]),
+    ("it waits twice", log(*FREE, *WAITING * 2), []),
+    ("it pushes twice in vain", log(*FREE, *[[act("b", blocker="wall")]] * 2), []),
+    ("it searches", log(*FREE, *[[seek("b")]] * 2), []),
+    ("it has done something", log(*FREE[:-1], [act("b", effect=True)]), []),
+    ("it gives a little", log([gain(0.01, "b"), *FREE[0]], *FREE[1:]), []),
+    ("a short life", log(*FREE[:-1]), []),
+    ("nobody of its kind gives anything", of_kinds({"a": "carrier", "b": "scout"}, log(*FREE)), []),
+    ("another of its kind gives", of_kinds({"a": "carrier", "b": "carrier"}, log(*FREE)), ["free-rider 0-19 b"]),
+    ("nobody gives anything", log(*[WALK_BOTH] * 20), []),
     (
         "a deadlock",
         log(*STILL),
@@ -270,6 +317,8 @@ CONDUCT = [
     ("with a step between", log(FACING, WALK, FACING), ["mutual-blocking 0-2 ab"]),
     ("a meeting", log(*HEAD_ON[:1]), []),
     ("a race", log(RACE), ["cell-race 0-0 ba: 2 agents went for (0, 1); a entered"]),
+    ("the winner goes on", log(RACE, PASSES), ["cell-race 0-0 ba: 2 agents went for (0, 1); a entered"]),
+    ("the winner works there", log(RACE, WORKS_THERE), []),
     ("the cell is held", log([*RACE, act("c", place="(0, 1)")], team="abc"), []),
     ("nobody wins", log([RACE[1], act("a", place="(0, 0)", aim="(0, 1)")]), []),
     ("one thing for two", log([TAKES, LATE]), ["thing-race 0-0 ba: 2 agents went for cup_1; a was first"]),
@@ -282,6 +331,12 @@ CONDUCT = [
     ("passing", log(*[[act("a", blocker="b", moved=True), act("b", blocker="a", moved=True)]] * 3), []),
     ("a wall", log(*[[act("a", blocker="b"), act("b", blocker="wall")]] * 3), []),
     ("a ring", log(*RING, team="abcd"), ["mutual-blocking 0-2 acb"]),
+    ("one action to and fro", walk_along("ABAB"), ["oscillation 0-2 a: went to and fro: A, B"]),
+    ("and on", walk_along("CABABD"), ["oscillation 1-3 a"]),
+    ("there and back", walk_along("CABAD"), []),
+    ("three actions", walk_along("ABAB", "uvu"), []),
+    ("then another action", walk_along("ABABA", "uuuv"), ["oscillation 0-2 a"]),
+    ("with a load", walk_along("ABAB", effect=True), []),
     ("quit early", log(WALK, WALK, reason="quit"), ["quit-early 1-1 ab"]),
     (
         "all are lost",

@@ -6,21 +6,19 @@ from typing import Any
 
 import pytest
 
-from teamworld.metrics.coordination import deadlocks, plan_cycles
+from teamworld.metrics.coordination import deadlocks
 from teamworld.metrics.definition import metrics
 from teamworld.metrics.effort import contributions
 from teamworld.metrics.log_reader import tabulate
 from teamworld.record import Event, QuestionAsked
 from tests.metrics.logs import (
     Case,
-    Status,
     act,
     asked,
     call_row,
     change,
     check,
     commit,
-    ended,
     log,
     measured,
     of_cases,
@@ -67,15 +65,6 @@ def test_nothing_is_locked_once_all_goals_are_done_or_lost() -> None:
     assert deadlocks(tabulate(log(*still))) == [(0, 9)]
     assert deadlocks(tabulate(log([change()], *still))) == []
     assert deadlocks(tabulate(log([change(event="lost")], *still))) == []
-
-
-@pytest.mark.parametrize(
-    ("texts", "status", "number"),
-    [("ABABC", "failed", 1), ("ABAC", "failed", 0), ("AAAA", "failed", 0), ("ABAB", "success", 0)],
-)
-def test_plans_go_to_and_fro_until_one_succeeds(texts: str, status: Status, number: int) -> None:
-    steps = [[plan("a", n, text=text), act("a"), ended("a", n, status)] for n, text in enumerate(texts)]
-    assert len(plan_cycles(tabulate(log(*steps)))) == number
 
 
 def test_progress_that_is_undone_counts_against_who_undid_it() -> None:

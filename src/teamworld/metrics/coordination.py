@@ -63,18 +63,6 @@ def plan_shares(table: EventTable) -> tuple[Value, Value]:
     return share(len(table.carried_out), len(table.all(PlanEnd))), share(reused, len(plans))
 
 
-def plan_cycles(table: EventTable) -> list[tuple[PlanStart, ...]]:
-    """Return each four plans A, B, A, B in a row of one agent, for goals, of which none succeeded."""
-    return [
-        four
-        for plans in table.plans_of.values()
-        for four in zip(plans, plans[1:], plans[2:], plans[3:], strict=False)
-        if four[0].text == four[2].text != four[1].text == four[3].text
-        and None not in (four[0].goal, four[1].goal)
-        and not any(plan.plan in table.won for plan in four)
-    ]
-
-
 # ---- commitments
 
 

@@ -6,7 +6,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import groupby, pairwise
-from math import fsum
 from operator import itemgetter
 
 import numpy as np
@@ -24,30 +23,34 @@ from teamworld.worlds.base.failure_spans import FailureSpan
 IN_THE_WAY = 2
 #: Thrash: so many new plans within so many steps, each after another one that was given up, or after one of any end.
 GIVEN_UP, CHANGED = (3, 10), (4, 8)
-#: Steps of four plans at most that go to and fro.
-CYCLE = 16
+#: Steps lived that are too few to tell a free rider, and the share of steps below which an agent hardly tries.
+SHORT_LIFE, HARDLY = 20, 0.05
 #: A plan to do nothing for a while.
 _IDLE = re.compile(r"\{ (?:wait|idle)\(\d*\) \}")
 #: Speech acts that change what agents are bound to: news, whatever the words.
 _BINDING = ("commit", "release", "accept", "reject")
+#: Steps of one action that make a swing: there, back and there again.
+SWING = 3
 #: Messages in a row that are chatter.
 IN_A_ROW = 3
 
 
 def free_riders(table: EventTable) -> Iterator[FailureSpan]:
-    """Find agents that add under a tenth of the mean, mostly stand idle, and seldom are at work on a goal."""
-    amounts = contributions(table)
-    mean = fsum(amounts) / len(amounts) if amounts else 0.0
-    if mean <= 0 or len(amounts) < 2:
-        return
-    is_idle, serves = table.acts.in_class("idle"), table.acts.goal != NOBODY
-    for index, (agent, amount) in enumerate(zip(table.team, amounts, strict=True)):
-        own = table.acts.agent == index
-        idle, served, lived = int((own & is_idle).sum()), int((own & serves).sum()), int(own.sum())
-        if amount < 0.1 * mean and idle > lived / 2 and served < lived / 3:
-            text = (
-                f"gave {amount:.2g} (mean {mean:.2g}); idle in {idle} of {lived} steps, at work on a goal in {served}"
-            )
+    """Find agents that contribute nothing and hardly try, though another of their kind contributes.
+
+    To try is to search, to wait in place for others, or to push and be blocked; any work that has an effect is more.
+    """
+    acts, kinds = table.acts, table.start.kinds
+    amounts = dict(zip(table.team, contributions(table), strict=True))
+    able = {kinds.get(agent) for agent, amount in amounts.items() if amount > 0}
+    tries = (acts.search != NOBODY) | acts.in_class("sync") | acts.in_class("blocked")
+    for index, (agent, amount) in enumerate(amounts.items()):
+        own = acts.agent == index
+        tried, lived = int((own & tries).sum()), int(own.sum())
+        if amount > 0 or kinds.get(agent) not in able or (own & acts.effect).any() or lived < SHORT_LIFE:
+            continue
+        if tried < HARDLY * lived:
+            text = f"did nothing that had an effect in {lived} steps, and tried in {tried}"
             yield FailureSpan("free-rider", 0, table.last, (agent,), None, text)
 
 
@@ -78,9 +81,10 @@ def thrash(table: EventTable) -> Iterator[FailureSpan]:
 
 
 def _gets_on(table: EventTable, agent: int, first: int, last: int) -> bool:
-    """Return whether an agent is at another place in every step from the first to the one after the last."""
+    """Return whether an agent is at another place in each step under a plan, until the one after the last."""
     rows = table.row[first : last + 2, agent]
-    places = table.acts.place[rows[rows != NOBODY]].tolist()
+    rows = rows[rows != NOBODY]
+    places = table.acts.place[rows[table.acts.plan[rows] != NOBODY]].tolist()
     return NOBODY not in places and len(set(places)) == len(places)
 
 
@@ -128,8 +132,13 @@ def _in_front(act: ActionStep, acts: Mapping[AgentId, ActionStep]) -> AgentId | 
 
 
 def cell_races(table: EventTable) -> Iterator[FailureSpan]:
-    """Find free places that several agents tried to enter in one step, and one of them did."""
-    for step, acts in enumerate(acts_by_step(table)):
+    """Find free places that several agents tried to enter in one step, and one of them did and does not stay there.
+
+    Where the winner stays, the others lost a place of work, which they would have lost to an earlier one too.
+    """
+    steps = acts_by_step(table)
+    for step, acts in enumerate(steps):
+        following = steps[step + 1] if step < table.last else {}
         held = {act.place for act in acts.values()}
         racers: dict[str, list[AgentId]] = {}
         for agent, act in acts.items():
@@ -137,10 +146,15 @@ def cell_races(table: EventTable) -> Iterator[FailureSpan]:
                 racers.setdefault(act.aim, []).append(agent)
         for place, agents in racers.items():
             winners = [agent for agent in agents if acts[agent].moved]
-            if len(agents) > 1 and len(winners) == 1:
+            if len(agents) > 1 and len(winners) == 1 and not _stays(following.get(winners[0])):
                 losers = [agent for agent in agents if agent not in winners]
                 text = f"{len(agents)} agents went for {place}; {winners[0]} entered"
                 yield FailureSpan("cell-race", step, step, (*losers, *winners), None, text)
+
+
+def _stays(act: ActionStep | None) -> bool:
+    """Return whether an agent neither moves nor tries to."""
+    return act is not None and not act.moved and act.aim is None
 
 
 def thing_races(table: EventTable) -> Iterator[FailureSpan]:
@@ -162,14 +176,20 @@ def thing_races(table: EventTable) -> Iterator[FailureSpan]:
 
 
 def swings(table: EventTable) -> Iterator[FailureSpan]:
-    """Find agents that go from a place to another, back, and there again, with nothing done meanwhile."""
+    """Find agents whose action leads them from a place to another, back, and there again, with nothing done meanwhile.
+
+    Who turns round for another action has other plans, see ``plan_cycles`` and ``thrash``.
+    """
     inside, acts = coordination.place_swings(table), acts_by_step(table)
     for agent, steps in zip(table.team, inside.T, strict=True):
         for first, last in consecutive_runs(np.flatnonzero(steps).tolist()):
-            taken = [acts[step][agent] for step in range(first, last + 1)]
-            if not any(act.effect for act in taken):
-                places = sorted({act.place for act in taken if act.place is not None})
-                yield FailureSpan("oscillation", first, last, (agent,), None, f"went to and fro: {', '.join(places)}")
+            taken = [(step, acts[step][agent]) for step in range(first, last + 1)]
+            for _, group in groupby(taken, key=lambda item: (item[1].plan, item[1].verb, item[1].args)):
+                same = list(group)
+                if len(same) >= SWING and not any(act.effect for _, act in same):
+                    places = sorted({act.place for _, act in same if act.place is not None})
+                    text = f"went to and fro: {', '.join(places)}"
+                    yield FailureSpan("oscillation", same[0][0], same[-1][0], (agent,), None, text)
 
 
 def _circles(ahead: Mapping[AgentId, AgentId]) -> Iterator[tuple[AgentId, ...]]:
@@ -183,16 +203,25 @@ def _circles(ahead: Mapping[AgentId, AgentId]) -> Iterator[tuple[AgentId, ...]]:
 
 
 def plan_cycles(table: EventTable) -> Iterator[FailureSpan]:
-    """Find plans A, B, A, B of one agent of which none succeeded."""
-    advances = [change for change in table.all(GoalChange) if change.delta > 0]
-    for plans in coordination.plan_cycles(table):
-        last = min(plans[3].step, table.last)
-        if last - plans[0].step >= CYCLE or any(
-            plans[0].step <= change.step < last and plans[0].agent in change.participants for change in advances
-        ):
-            continue  # who comes back to a plan after a while has tried it, and who got on with the goal was right to
-        text = f"went from a plan for {plans[0].goal} to one for {plans[1].goal}, back, and again"
-        yield FailureSpan("oscillation", min(plans[0].step, last), last, (plans[0].agent,), None, text)
+    """Find plans A, B, A, B of an agent, the first three carried out, that bring no goal on.
+
+    Plans given up for another are no going to and fro, see ``thrash``. Plans to wait between do not count.
+    """
+    advances = [change for change in table.all(GoalChange) if change.event == "done" or change.delta > 0]
+    for agent, plans in table.plans_of.items():
+        acting = [plan for plan in plans if not _IDLE.search(plan.text)]
+        for four in zip(*(acting[k:] for k in range(4)), strict=False):
+            if not four[0].text == four[2].text != four[1].text == four[3].text:
+                continue
+            ending, goals, first = table.endings.get(four[3].plan), {plan.goal for plan in four}, four[0].step
+            end = table.steps if ending is None else ending.step
+            gets_on = any(
+                first <= change.step < end and (change.goal in goals or agent in change.participants)
+                for change in advances
+            )
+            if not gets_on and all(plan.plan in table.carried_out for plan in four[:3]):
+                text = f"went from {four[0].text} to {four[1].text}, back, and again"
+                yield FailureSpan("oscillation", first, min(four[3].step, table.last), (agent,), None, text)
 
 
 def endings(table: EventTable) -> Iterator[FailureSpan]:

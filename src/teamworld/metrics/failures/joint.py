@@ -191,7 +191,7 @@ def _goals_of_plans(table: EventTable) -> Mapping[int, str | None]:
 
 
 def duplicate_search(table: EventTable) -> Iterator[FailureSpan]:
-    """Find agents that search what another is searching, or the team has searched."""
+    """Find agents that search what another is searching, or the team has searched, but on the way with a delivery."""
     acts, rows = table.acts, duplicate_searches(table)
     again: dict[tuple[AgentId, str], list[int]] = {}
     for step, agent in zip(acts.step[rows].tolist(), acts.agent[rows].tolist(), strict=True):
@@ -199,10 +199,17 @@ def duplicate_search(table: EventTable) -> Iterator[FailureSpan]:
         again.setdefault((name, acts_by_step(table)[step][name].args[0]), []).append(step)
     for (name, place), steps in again.items():
         for first, last in consecutive_runs(steps):
-            if last - first + 1 > DOUBLE:
+            if last - first + 1 > DOUBLE and not _delivers_next(table, name, last):
                 why = f"searching {plain(parse_term(place))}, which another was searching or the team had searched"
                 text = f"{last - first + 1} steps of {why}"
                 yield FailureSpan("duplicate-search", first, last, (name,), None, text)
+
+
+def _delivers_next(table: EventTable, agent: AgentId, last: int) -> bool:
+    """Return whether the first thing that an agent does after a step advances a goal: it had all that this takes."""
+    mine = (acts.get(agent) for acts in acts_by_step(table)[last:])
+    step = next((act.step for act in mine if act is not None and act.effect), None)
+    return any(change.step == step and agent in change.participants for change in table.all(GoalChange))
 
 
 def _earlier_holders(table: EventTable, step: int, agent: int, goal: int) -> list[AgentId]:

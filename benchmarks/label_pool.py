@@ -1,11 +1,13 @@
 """Episodes for people to label by hand: what the rules of `teamworld report --failures` are measured against.
 
     python benchmarks/label_pool.py --out runs/pool
+    python benchmarks/label_pool.py --out runs/fresh --first-seed 1700 --name label-pool-2
 
 Plays 150 short episodes over all worlds with a mix of methods, some of them good, some made to err (random teams, rules
 with noise, lost messages, short sight), shuffles them and writes the logs as ``a/000.jsonl.zst`` to ``a/074.jsonl.zst``
 and ``b/...``, with an ``index.json`` in each half. Who tunes the rules must not look at half b. Rules, no language
-model; some minutes on one core. The same command goes on where it stopped.
+model; some minutes on one core. The same command goes on where it stopped. Other seeds and another name give a pool of
+episodes that nobody has seen.
 """
 
 from __future__ import annotations
@@ -23,9 +25,9 @@ from teamworld.experiment.api import run
 from teamworld.experiment.store.folder import RunFolder
 
 HALVES = ("a", "b")
-#: Names the order in which the episodes are shuffled.
-SHUFFLE = "label-pool-1"
-#: The first seed of the pool: apart from those that examples and tests use.
+#: Name of the first pool; it sets the order in which the episodes are shuffled.
+NAME = "label-pool-1"
+#: The first seed of the first pool: apart from those that examples and tests use.
 FIRST_SEED = 700
 LOSS = {"messages.loss": 0.5}
 SHORT_SIGHT = {"cube.view_radius": 3}
@@ -152,7 +154,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
 }
 
 
-def play(out: Path, world: str, number: int, row: Row) -> list[tuple[Path, dict[str, Any]]]:
+def play(out: Path, world: str, number: int, row: Row, first_seed: int) -> list[tuple[Path, dict[str, Any]]]:
     """Play the episodes of a row; return their logs and what the index says of them."""
     options: dict[str, dict[str, Any]] = {}
     for name, value in row.options.items():
@@ -160,7 +162,7 @@ def play(out: Path, world: str, number: int, row: Row) -> list[tuple[Path, dict[
         options.setdefault(owner, {})[option] = value
     reasoner = f"rules:noise={row.noise}" if row.noise else "rules"
     folder = out / f"{world}-{number:02d}"
-    first = FIRST_SEED + 10 * number
+    first = first_seed + 10 * number
     run(
         world,
         level=row.level,
@@ -189,12 +191,15 @@ def play(out: Path, world: str, number: int, row: Row) -> list[tuple[Path, dict[
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True, help="folder of the pool")
-    out: Path = parser.parse_args().out
+    parser.add_argument("--first-seed", type=int, default=FIRST_SEED, help="seeds of the episodes begin here")
+    parser.add_argument("--name", default=NAME, help="name of the pool, which sets the order of its episodes")
+    arguments = parser.parse_args()
+    out: Path = arguments.out
     played = []
     for world, rows in ROWS.items():
         for number, row in enumerate(rows):
-            played += play(out / "runs", world, number, row)
-    random.Random(SHUFFLE).shuffle(played)
+            played += play(out / "runs", world, number, row, arguments.first_seed)
+    random.Random(arguments.name).shuffle(played)
     for place, half in enumerate(HALVES):
         index = {}
         (out / half).mkdir(exist_ok=True)

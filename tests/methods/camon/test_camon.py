@@ -290,7 +290,10 @@ def test_a_leader_on_standby_orders_itself_to_where_the_proposer_needs_it() -> N
     }
     ordered = [start for start in moves(list(episode.events)) if start.cause == "ordered"]
     assert any((start.step, start.agent) in reviewed and start.goal == "block_0" for start in ordered)
-    assert any("If you yourself should do something else" in prompt for prompt in prompts(asked, "camon.review"))
+    assert any(
+        "If you yourself (by your own name) should do something other" in prompt
+        for prompt in prompts(asked, "camon.review")
+    )
     said = [event for event in of(episode.events, MessageSent) if event.recipients == (event.agent,)]
     assert not said, "nobody talks to itself"
 

@@ -196,6 +196,8 @@ def describe(
     """
     scene = _Scene(agent, t, facts, known, wants, walk)
     yield f"You are {agent}{scene.where(agent)}. {scene.held(agent)}."
+    whole, missing = sum(wanted.number for wanted in wants.wanted), sum(wants.missing(known).values())
+    yield f"As far as you know {whole - missing} of {whole} are delivered."
     yield "After each place: the estimated steps of your walk there."
     for room in known.rooms:
         yield from scene.room(room)

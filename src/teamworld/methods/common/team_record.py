@@ -273,7 +273,7 @@ class TeamRecord:
             steps = ((me.agent, known[me.agent].get(goal.id)) for me in rest)
             others = tuple((agent, count) for agent, count in steps if count)  # who is there stands in the text
             text = name_agent(domain.describe_goal(goal, first.agent, facts), first.agent)
-            is_near = goal.id in known[first.agent]
+            is_near = goal.id in known[first.agent] and (first is near[0] or wanted_kind(goal) is not None)
             wanted = {fact.subject for fact in facts if _is_wanted(fact.subject, goal)}
             unseen = wanted - {term for fact in first.view.known for term in (fact.subject, fact.value)}
             named_unseen = tuple(sorted((thing for thing in unseen if plain(thing) in text), key=str))

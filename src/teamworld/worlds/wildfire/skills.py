@@ -166,7 +166,7 @@ def _cutting(kind: str, mission: Mission, place: Param, spot: Cell, targets: Seq
         yield ActionSchema("cut_line", (place,), doc, example=Action("cut_line", (spot,)))
     if targets:
         thing = Param("thing", "entity", tuple(targets))
-        doc = "Go there and cut all its trees."
+        doc = "Go there and cut all its trees; several at it share them."
         yield ActionSchema("fell", (thing,), doc, "trees are left on it.", Action("fell", (targets[0],)))
 
 

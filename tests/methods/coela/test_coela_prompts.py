@@ -117,7 +117,7 @@ def test_the_additions_of_the_original_are_shown_where_switched_on(option: str, 
         assert render(bare).system == render(added).system
     told = render(questions(world, CoelaOptions(belief_map=True))[0]).user
     assert "- item_1 AT (2, 9) (step 0)" in told
-    assert "says since step 0 that it takes deliver_0" in told
+    assert "has said since step 0 that it takes deliver_0" in told
 
 
 def test_what_was_told_stands_beside_what_is_seen() -> None:

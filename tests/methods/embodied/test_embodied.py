@@ -222,7 +222,7 @@ def test_by_the_rule_two_do_not_take_what_takes_one() -> None:
     alone = {event.goal for event in episode.events if isinstance(event, PlanStart) and event.quorum == 1}
     for goal in alone - {None}:
         assert sum(taken == goal for taken in first.values()) <= 1
-    assert any("says since step 0 that it takes" in question.prompt for question in asked)
+    assert any("has said since step 0 that it takes" in question.prompt for question in asked)
 
 
 def test_with_echo_nobody_reads_its_own_words_twice_and_what_was_private_stays_so() -> None:
@@ -293,9 +293,9 @@ def test_what_was_agreed_stays_known_until_it_is_over() -> None:
     )
     for question in asked:
         if question.respondent == "agent_1":
-            stands = "agent_0: says since step 0 that it takes block_0, then block_1" in question.prompt
+            stands = "agent_0: has said since step 0 that it takes block_0, then block_1" in question.prompt
             assert stands == (question.t <= over)
-    assert any("You say since step 0 that you take block_0, then block_1." in question.prompt for question in asked)
+    assert any("You have said since step 0 that you take block_0, then block_1." in question.prompt for question in asked)
     bound = [(event.agent, event.goal) for event in of(episode.events, Commit)]
     assert bound[0] == ("agent_0", "block_0")
 

@@ -295,7 +295,9 @@ def test_what_was_agreed_stays_known_until_it_is_over() -> None:
         if question.respondent == "agent_1":
             stands = "agent_0: has said since step 0 that it takes block_0, then block_1" in question.prompt
             assert stands == (question.t <= over)
-    assert any("You have said since step 0 that you take block_0, then block_1." in question.prompt for question in asked)
+    assert any(
+        "You have said since step 0 that you take block_0, then block_1." in question.prompt for question in asked
+    )
     bound = [(event.agent, event.goal) for event in of(episode.events, Commit)]
     assert bound[0] == ("agent_0", "block_0")
 

@@ -188,8 +188,9 @@ class Embodied(Method):
         view = context.views[agent]
         last = next((outcome for outcome in reversed(view.history) if not outcome.is_stopped), None)
         goals = tuple((goal.id, goal.state, goal.quorum) for goal in view.goals)
-        named = (term for fact in view.known for term in (fact.subject, fact.value))  # also what is in hands
-        things = frozenset(term for term in named if isinstance(term, Entity) or term in context.team)
+        held = (fact.value for fact in view.known)
+        things = frozenset[Entity | AgentId](fact.subject for fact in view.known)
+        things |= {thing for thing in held if isinstance(thing, Entity)}  # also what is in hands
         heard = len(self._heard[agent])
         return _News(heard, last, goals, things, self._ignored[agent], self._leader)
 

@@ -57,7 +57,8 @@ class HouseholdDomain(StateDomain[Known]):
 
     def _with_rooms(self, facts: Facts) -> Known:
         known = believed(facts)
-        return replace(known, rooms=self.names.rooms, points={**known.points, **self.names.rooms})
+        points = dict[Entity | AgentId, Cell]([*known.points.items(), *self.names.rooms.items()])
+        return replace(known, rooms=self.names.rooms, points=points)
 
     def write(self, state: Known) -> Facts:
         """Return what is known as facts."""

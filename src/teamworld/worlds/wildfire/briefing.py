@@ -225,5 +225,6 @@ def _search(mission: Mission) -> Iterator[str]:
     if searchers := mission.of_team("drone", "helicopter") if mission.fights else ("free-handed agent",):
         yield (
             f"Nobody need say who searches where: of {' and '.join(f'{kind}s' for kind in searchers)} and sectors not "
-            "seen whole those fewest steps apart are paired first; the situation says which sector is for whom."
+            "seen whole those fewest steps apart are paired first; the situation says which sector is for whom, as all "
+            "stand now. That divides them without words; whoever finds more elsewhere may go there."
         )

@@ -11,9 +11,9 @@ import pytest
 from pydantic import BaseModel
 
 from teamworld.episode.message_delivery import MessageRule
-from teamworld.language import Entity, Plan, parse_action
+from teamworld.language import Entity, Fact, Facts, Plan, parse_action
 from teamworld.methods.common.knowledge import AgentKnowledge, Teammate
-from teamworld.methods.common.mentions import names_open
+from teamworld.methods.common.mentions import names_open, unknown_names
 from teamworld.methods.common.single_action import Act
 from teamworld.methods.embodied.method import KEPT
 from teamworld.methods.embodied.organisations import Organisation, organise
@@ -429,3 +429,25 @@ def test_tasks_are_said_to_be_the_readers_own_knowledge_where_not_all_know_the_s
     _, together = played("embodied", stage=THREE._replace(horizon=1))
     assert all("## Open tasks, as you saw them yourself" in heard.prompt for heard in private)
     assert not any("as you saw them" in heard.prompt for heard in together)
+
+
+def test_what_was_told_of_a_thing_not_found_yet_can_be_read_whatever_is_said_later() -> None:
+    stage = LONG._replace(horizon=16)
+    finds = "item_9 lies at (0, 2)."
+
+    def says(question: Question[Any]) -> BaseModel | None:
+        if not isinstance(question, Speak):
+            return None
+        return Talk(everybody=next(texts, "") if question.respondent == "agent_0" else "")
+
+    texts = iter((finds, "I take deliver_0.", "deliver_0 goes on.", "deliver_0 is hard."))
+    _, asked = played("embodied", says, stage, remember=0)
+    assert finds in shown(asked, "embodied.act", "agent_1", stage.horizon - 1)
+    goals = [
+        SimpleNamespace(id="deliver_0", thing=Entity("item", 0), state=state, features=()) for state in ("open", "done")
+    ]
+    seen = Facts([Fact(Entity("item", 3), "AT", (0, 2))])
+    is_new, over = (unknown_names(seen, cast(Any, [goal])) for goal in goals)
+    told = (finds, "item_3 is here", "deliver_0", "agent_1 and step_7")
+    assert [is_new(text) for text in told] == [True, False, False, False]
+    assert not over(finds)

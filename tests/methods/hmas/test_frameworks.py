@@ -316,6 +316,10 @@ def test_a_task_names_all_who_are_at_it_and_who_is_nearest() -> None:
     at_it = {a: replace(me, running=Plan((parse_action("wait()"),), goal.id)) for a, me in team.items()}
     task = next(task for task in record_of(at_it).tasks if task.goal.id == goal.id)
     assert (task.at, task.others) == ((agents[1], agents[0]), ((agents[0], 7),))
+    far_at_it = team | {agents[0]: at_it[agents[0]]}
+    task = next(task for task in record_of(far_at_it).tasks if task.goal.id == goal.id)
+    assert task.at == (agents[0],)
+    assert not task.is_near, "the nearest is not at it"
 
 
 def test_where_agents_take_their_teammates_to_be_is_not_told_beside_where_these_are() -> None:

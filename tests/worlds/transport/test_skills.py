@@ -245,6 +245,19 @@ def test_another_action_stops_what_runs_where_it_is() -> None:
     assert [(o.action.verb, o.word) for o in here.view("Alice").history] == [("go", "interrupted")]
 
 
+@pytest.mark.parametrize("order", [Action("deliver"), Action("drop", (APPLE,))])
+def test_what_is_stopped_once_the_thing_lies_is_done(order: Action) -> None:
+    here = world(house(THINGS, starts=[(6.0, 1.0, 0.0), (1.0, 2.0, 90.0)]))
+    give(here._moment, 0, 0, 0)
+    before = len(here.view("Alice").history)
+    while held(here) != [NOTHING, NOTHING]:
+        here.step({"Alice": order})  # the other waits, so a step is short
+    assert len(here.view("Alice").history) == before, "the hand is not ready yet"
+    here.step({"Alice": WAIT})
+    last = here.view("Alice").history[-1]
+    assert (last.action.verb, last.status, last.reason) == (order.verb, "done", "")
+
+
 def test_who_is_near_enough_is_not_sent_away() -> None:
     here = there((2.0, 2.2, 0.0))
     put_agent(here._moment, 0, 2.0, 1.5)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from teamworld.language import Entity, Facts, plain, plain_names
 from teamworld.planning.fetch import wanted_kind
@@ -12,19 +12,17 @@ from teamworld.worlds.contract import Goal, Option
 _THING = re.compile(r"(?<!\w)(([a-z_]+)_\d+)(?!\w)")
 
 
-def names_unknown(text: str, known: Facts, goals: Iterable[Goal]) -> bool:
-    """Return whether a text names a thing that an open goal is about or wants, and that no fact is about.
+def unknown_names(known: Facts, goals: Iterable[Goal]) -> Callable[[str], bool]:
+    """Return a test of texts: whether one names a thing that an open goal is about or wants, and no fact is about.
 
     Args:
-        text: In any words, with names of things plain or exact.
         known: What the reader has perceived.
         goals: As the reader knows them.
     """
     left = [goal for goal in goals if goal.state == "open"]
     kinds = {wanted_kind(goal) for goal in left} | {goal.thing.kind for goal in left if goal.thing is not None}
-    names = {name for name, kind in _THING.findall(plain_names(text)) if kind in kinds}
     met = {plain(term) for fact in known for term in (fact.subject, fact.value) if isinstance(term, Entity)}
-    return not met.issuperset(names)
+    return lambda text: any(kind in kinds and name not in met for name, kind in _THING.findall(plain_names(text)))
 
 
 def names_open(text: str, goals: Iterable[Goal], options: Iterable[Option] = ()) -> bool:

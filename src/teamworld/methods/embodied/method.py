@@ -19,7 +19,7 @@ from teamworld.memory.contract import MemoryDelta
 from teamworld.methods.common.answers import meant
 from teamworld.methods.common.commitments import Announcements, commit_to
 from teamworld.methods.common.knowledge import AgentKnowledge, Line, Teammate
-from teamworld.methods.common.mentions import names_open, names_unknown
+from teamworld.methods.common.mentions import names_open, unknown_names
 from teamworld.methods.common.perception import Perceive, describe_views
 from teamworld.methods.common.single_action import aims_of, confirm_goal, decide_action, translate_action
 from teamworld.methods.common.translation import Translate
@@ -44,6 +44,8 @@ TOLD = 10
 #: Older messages that can still be read: at most ``NEW`` of things that the reader has not found itself, then the last
 #: of each agent about what is not over, then the last of each.
 KEPT, NEW = 4, 2
+#: Messages of things not found that are remembered, the last of all: as things are found, older ones are read again.
+REMEMBERED = 20
 #: New things that an agent is told of by name.
 NAMED = 3
 
@@ -234,7 +236,7 @@ class Embodied(Method):
         self._last[agent][line.sender] = line
         if names_open(line.text, view.goals):
             self._told[agent][line.sender] = line
-        if line.sender != agent and names_unknown(line.text, view.known, view.goals):
+        if line.sender != agent:
             self._new[agent].append(line)
 
     # ---- acting
@@ -330,7 +332,8 @@ class Embodied(Method):
             lines.sort(key=lambda line: (line.step, self._turns.get(line.sender, 0)))
         lines[:] = [line for line in lines if context.t - line.step <= self._options.remember]
         view = context.views[agent]
-        self._new[agent] = [line for line in self._new[agent] if names_unknown(line.text, view.known, view.goals)]
+        is_new = unknown_names(view.known, view.goals)
+        self._new[agent] = [line for line in self._new[agent] if is_new(line.text)][-REMEMBERED:]
         new_lines = [line for line in reversed(self._new[agent]) if line.sender in context.team][:NEW]
         open_lines = [line for sender, line in self._told[agent].items() if sender in context.team]
         last = [line for sender, line in self._last[agent].items() if sender in context.team]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
-from teamworld.language import AgentId, Entity, Fact, Facts
+from teamworld.language import AgentId, Entity, Fact, Facts, plain
 from teamworld.methods.common.knowledge import AgentKnowledge
 from teamworld.planning.allocation import pool_facts, team_goals
 from teamworld.planning.fetch import carrying_capacity, fetch_options, held_things, missing_things, wanted_kind
@@ -34,6 +34,21 @@ def text_parts(text: str) -> Sequence[str]:
         else:
             parts.append(line)
     return parts
+
+
+def list_unseen(goal: Goal, text: str, together: Facts, view: View) -> tuple[Entity, ...]:
+    """Return the things that a goal wants and a text names, and that an agent has not found itself, by name.
+
+    Args:
+        goal: What wants them.
+        text: How the goal stands, in words.
+        together: What all know.
+        view: Of the agent.
+    """
+    kind = wanted_kind(goal)
+    wanted = {fact.subject for fact in together if isinstance(fact.subject, Entity) and fact.subject.kind == kind}
+    unseen = wanted - {term for fact in view.known for term in (fact.subject, fact.value)}
+    return tuple(sorted((thing for thing in unseen if plain(thing) in text), key=str))
 
 
 @dataclass(frozen=True)
@@ -60,8 +75,10 @@ class Informed(AgentKnowledge):
         return self._goals
 
     def describe_goal(self, goal: Goal) -> str:
-        """Return how a goal stands for it by what all know together, in a line."""
-        return self.domain.describe_goal(goal, self.agent, self.together)
+        """Return how a goal stands for it by what all know together, in a line; what it has not found is named."""
+        text = self.domain.describe_goal(goal, self.agent, self.together)
+        unseen = ", ".join(map(plain, list_unseen(goal, text, self.together, self.view)))
+        return f"{text} (you have not found {unseen} yourself)" if unseen else text
 
     @property
     def situation(self) -> str:

@@ -8,11 +8,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import dist, inf
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple
 
 from teamworld.language import Action, AgentId, Entity, Fact, Facts, GoalId, Plan, plain
 from teamworld.language.rules import IN_HAND, WHERE
-from teamworld.methods.common.informed import SUBJECT, has_hand, rank_options, text_parts
+from teamworld.methods.common.informed import SUBJECT, has_hand, list_unseen, rank_options, text_parts
 from teamworld.methods.common.knowledge import AgentKnowledge
 from teamworld.planning.allocation import allocate_steps, pool_facts, team_goals
 from teamworld.planning.candidates import MAX_GOALS, CandidateStep, complete_action, nearest_ticks
@@ -126,10 +126,6 @@ def _became(order: GivenOrder, me: AgentKnowledge) -> str:
     if ended is not None:
         return f"{ended.status}{f', {ended.reason}' if ended.reason else ''}"
     return GOES_ON if me.doing is not None and str(me.doing) == order.action else "broken off"
-
-
-def _is_wanted(subject: object, goal: Goal) -> TypeGuard[Entity]:
-    return isinstance(subject, Entity) and subject.kind == wanted_kind(goal)
 
 
 def is_at(me: AgentKnowledge, goal: Goal) -> bool:
@@ -274,10 +270,8 @@ class TeamRecord:
             others = tuple((agent, count) for agent, count in steps if count)  # who is there stands in the text
             text = name_agent(domain.describe_goal(goal, first.agent, facts), first.agent)
             is_near = goal.id in known[first.agent] and (first is near[0] or wanted_kind(goal) is not None)
-            wanted = {fact.subject for fact in facts if _is_wanted(fact.subject, goal)}
-            unseen = wanted - {term for fact in first.view.known for term in (fact.subject, fact.value)}
-            named_unseen = tuple(sorted((thing for thing in unseen if plain(thing) in text), key=str))
-            tasks.append(Task(goal, text, first.agent, tuple(me.agent for me in at), others, is_near, named_unseen))
+            unseen = list_unseen(goal, text, facts, first.view)
+            tasks.append(Task(goal, text, first.agent, tuple(me.agent for me in at), others, is_near, unseen))
         return tasks
 
     def _brings(self, me: AgentKnowledge, goal: Goal) -> bool:

@@ -7,19 +7,27 @@ numbers mean nothing.
     nice python benchmarks/many_episodes.py make runs/million --episodes 1000000
     nice python -m teamworld compact runs/million --tables episodes,calls
     nice python benchmarks/many_episodes.py measure runs/million
+    nice python benchmarks/many_episodes.py s3 runs/million
+
+The last one uploads the run, the logs of one cell among them, to an S3 server that it starts as a process of its own
+(``moto``), and takes the same measures by URL, each in a process of its own: first without a copy on this machine,
+then with the copy of before.
 """
 
 from __future__ import annotations
 
 import argparse
+import http.client
+import os
 import resource
+import socket
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import msgspec
@@ -29,6 +37,7 @@ from teamworld import run
 from teamworld.experiment import runner
 from teamworld.experiment.spec import ExperimentSpec, RunCell, build
 from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.remote import local_folder
 from teamworld.experiment.store.results import Results
 from teamworld.memory.store import MemoryStore
 from teamworld.record import EpisodeStart, read_log
@@ -37,6 +46,7 @@ from teamworld.record.log import encode
 METHODS = ("greedy", "random", "zero_shot", "do_nothing")
 PER_CELL = 1000
 STEPS = 4
+BUCKET, PLACE = "lake", "results/million"
 
 
 def _specify(episodes: int) -> ExperimentSpec:
@@ -156,12 +166,12 @@ MEASURES: dict[str, tuple[Callable[[Path], str], str]] = {
 }
 
 
-def measure(folder: Path) -> None:
+def measure(folder: Path | str, names: Iterable[str] = tuple(MEASURES)) -> None:
     """Print each measure with its time, without imports, and the most memory that its process took."""
-    for name, (_, bar) in MEASURES.items():
+    for name in names:
         command = [sys.executable, __file__, "one", str(folder), "--measure", name]
-        line = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-        print(f"{name:8} (bar {bar:>5}): {line}", flush=True)
+        line = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+        print(f"{name:8} (bar {MEASURES[name][1]:>5}): {line}", flush=True)
 
 
 def single(folder: Path, name: str) -> None:
@@ -170,15 +180,96 @@ def single(folder: Path, name: str) -> None:
     times = []
     for _ in range(2):
         begun, cpu = time.perf_counter(), time.process_time()
-        said = function(folder)
+        said = function(local_folder(folder))
         times.append(f"{time.perf_counter() - begun:.3f} s ({time.process_time() - cpu:.3f} s CPU)")
     print(f"{', then '.join(times)}, {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB; {said}")
+
+
+@contextmanager
+def _s3_server() -> Iterator[int]:
+    """Start an S3 server as a process of its own, and yield its port."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as free:
+        port = int(free.getsockname()[1])
+    code = "import logging, sys; logging.disable(); from moto.server import main; main(['-p', sys.argv[1]])"
+    server = subprocess.Popen([sys.executable, "-c", code, str(port)], stdout=subprocess.DEVNULL)
+    try:
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port)).close()
+                break
+            except ConnectionRefusedError:
+                time.sleep(0.1)
+        yield port
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def _upload(folder: Path, port: int) -> None:
+    """Put a run and the logs of the cell that is opened on the server, each file by one plain request."""
+    experiment = RunFolder(folder).experiment()
+    cell = RunCell(experiment.methods[1], experiment.seeds[len(experiment.seeds) // 2])
+    files = [path for path in folder.rglob("*") if path.is_file() and not path.name.endswith((".lock", "-wal", "-shm"))]
+    names = {path.relative_to(folder).as_posix(): path for path in files}
+    times = {name: path.stat().st_mtime_ns for name, path in names.items() if not name.startswith("logs/")}
+    bodies = {name: path for name, path in names.items() if name in times or name.startswith(f"logs/{cell.name}/")}
+    with closing(http.client.HTTPConnection("127.0.0.1", port)) as server:
+
+        def put(name: str, body: object) -> None:
+            server.request("PUT", f"/{BUCKET}{name}", body, {"x-amz-acl": "public-read"})
+            answer = server.getresponse()
+            answer.read()
+            assert answer.status == 200, (name, answer.status)
+
+        put("", b"")
+        for name, path in bodies.items():
+            with path.open("rb") as file:
+                put(f"/{PLACE}/{name}", file)
+        put(f"/{PLACE}/.times.json", msgspec.json.encode(times))  # as teamworld leaves it
+    print(f"{len(bodies):,} files uploaded, {sum(path.stat().st_size for path in bodies.values()) / 1e6:,.0f} MB")
+
+
+def _bare(folder: Path, port: int) -> None:
+    """Print what the server itself takes for the bytes of the measures."""
+    for what, paths in (
+        ("results.sqlite", [folder / "results.sqlite"]),
+        ("parquet/episodes", sorted((folder / "parquet" / "episodes").glob("*.parquet"))),
+    ):
+        begun, size = time.perf_counter(), 0
+        with closing(http.client.HTTPConnection("127.0.0.1", port)) as server:
+            for path in paths:
+                server.request("GET", f"/{BUCKET}/{PLACE}/{path.relative_to(folder).as_posix()}")
+                answer = server.getresponse()
+                while data := answer.read(2**20):
+                    size += len(data)
+        print(
+            f"bare requests for {what}: {len(paths)} files, {size / 1e6:,.1f} MB, {time.perf_counter() - begun:.3f} s"
+        )
+
+
+def measure_s3(folder: Path) -> None:
+    """Take the measures from a run at a URL."""
+    with _s3_server() as port, tempfile.TemporaryDirectory() as copies:
+        os.environ |= {
+            "AWS_ACCESS_KEY_ID": "none",
+            "AWS_SECRET_ACCESS_KEY": "none",
+            "AWS_DEFAULT_REGION": "us-east-1",
+            "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
+        }
+        _upload(folder, port)
+        _bare(folder, port)
+        for name in MEASURES:
+            os.environ["TEAMWORLD_COPIES"] = f"{copies}/{name}"
+            measure(f"s3://{BUCKET}/{PLACE}", [name])
+            if name in ("listed", "grouped", "opened"):
+                held = [path.name for path in Path(copies, name).rglob("*.sqlite")]
+                assert "results.sqlite" not in held, "the Parquet tables were to do"
 
 
 def main() -> None:
     """Parse and call."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("make", "measure", "one"))
+    parser.add_argument("what", choices=("make", "measure", "s3", "one"))
     parser.add_argument("folder", type=Path)
     parser.add_argument("--episodes", type=int, default=1_000_000)
     parser.add_argument("--log-every", type=int, default=1, help="write the log of every so many episodes alone")
@@ -189,6 +280,8 @@ def main() -> None:
             make(arguments.folder, arguments.episodes, arguments.log_every)
         case "measure":
             measure(arguments.folder)
+        case "s3":
+            measure_s3(arguments.folder)
         case "one":
             single(arguments.folder, arguments.measure)
 

@@ -141,21 +141,66 @@ def test_what_was_uploaded_is_not_uploaded_again(server: ObjectStore, bucket: st
     assert not puts
 
 
-def test_parquet_tables_are_read_in_place(
-    server: ObjectStore, bucket: str, played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def compacted(bucket: str, played: Path) -> RemoteFolder:
+    """A run at a URL with its Parquet tables."""
     pytest.importorskip("polars", reason="needs teamworld[tables]")
-    folder = RemoteFolder(f"s3://{bucket}/runs/x")
+    folder = RemoteFolder(f"s3://{bucket}/runs/run")
     folder.refresh()
     shutil.copytree(played, folder.path, dirs_exist_ok=True)
     compact(RunFolder(folder.path))
     folder.push()
+    return folder
+
+
+@pytest.mark.heavy
+def test_parquet_tables_are_read_in_place(
+    server: ObjectStore,
+    compacted: RemoteFolder,
+    played: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    url = compacted.url
     monkeypatch.setenv("TEAMWORLD_COPIES", str(tmp_path / "elsewhere"))
     server.reset()
-    frame = teamworld.load(folder.url).episodes
-    assert RunFolder(local_folder(folder.url)).tables() is not None
-    assert frame.height == 12
-    assert not [path for _, path in server.asked if path.endswith(".zst")]
+    own, theirs = teamworld.load(url).episodes, teamworld.load(played).episodes
+    assert own.drop("run", "seconds").equals(theirs.drop("run", "seconds"))
+    assert shown(url, capsys, "status") == shown(played, capsys, "status")
+    assert RunFolder(local_folder(url)).tables() is not None
+    assert not [path for _, path in server.asked if path.endswith((".zst", "results.sqlite"))]
+    server.reset()
+    local_folder(url)
+    bucket = url.split("/")[2]
+    assert set(server.asked) == {("GET", f"/{bucket}")}, "nothing but listings"
+    assert shown(url, capsys, "report", "--json") == shown(played, capsys, "report", "--json")
+    folder = RunFolder(local_folder(url))
+    assert not folder.results_path.exists()
+    monkeypatch.setattr(remote, "_LARGE", 1000)  # results that come in several requests
+    server.reset(0.2, seed=3)
+    assert folder.results_file.exists()
+    assert folder.tables() is not None
+    assert folder.finished(folder.experiment()) == RunFolder(played).finished(folder.experiment())
+    server.reset()
+    assert folder.results_file.exists()
+    assert server.asked == []
+
+
+@pytest.mark.heavy
+def test_results_that_were_left_there_come_to_go_on(
+    compacted: RemoteFolder, played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, copies = compacted.url, os.environ["TEAMWORLD_COPIES"]
+    monkeypatch.setenv("TEAMWORLD_COPIES", str(tmp_path / "elsewhere"))
+    assert not RunFolder(local_folder(url)).results_path.exists()
+    rows = teamworld.run(**FIELDS | {"seed": [0, 1, 2]}, out=url)
+    known = RunFolder(played).finished(RunFolder(played).experiment())
+    assert [row.digest for row in rows if row.seed < 2] == [row.digest for _, row in known]
+    monkeypatch.setenv("TEAMWORLD_COPIES", copies)
+    folder = RunFolder(local_folder(url))
+    assert folder.tables() is None, "they say less than the results"
+    assert folder.count_finished(folder.experiment()) == 18
 
 
 def test_both_sides_changed_is_refused(

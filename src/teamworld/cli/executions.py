@@ -26,7 +26,6 @@ from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.shared_budget import SharedBudget
 from teamworld.experiment.spec import ExperimentSpec
 from teamworld.experiment.store.folder import EXPERIMENT_FILE, RunFolder
-from teamworld.experiment.store.recorded_calls import CallStore
 from teamworld.plain_files import list_files
 from teamworld.reasoning.human import Desk
 from teamworld.reasoning.llm.prices import Prices
@@ -328,10 +327,7 @@ def _planned_runs(folder: Path) -> Iterator[tuple[Path, ExperimentSpec]]:
 
 def _progress(folder: RunFolder, experiment: ExperimentSpec) -> RunProgress:
     """Return how far a run is; nothing is touched, also while it goes on."""
-    calls = 0
-    if folder.results_file.exists():
-        with CallStore(folder.results_file, readonly=True) as store:
-            calls = store.count()
+    calls = folder.count_calls()
     done = folder.count_finished(experiment)
     errors = len(folder.errors(experiment))
     return RunProgress(str(folder.path), done, folder.episode_count(experiment), folder.held(), calls, errors)

@@ -123,7 +123,7 @@ def _of_tables(tables: ParquetTables, cell: RunCell) -> list[EpisodeMetrics]:
                 measured[episode] = values, extracted, Identity(layout, play), deeds, tokens
             except (msgspec.DecodeError, TypeError) as error:
                 raise UserError(f"{tables.folder} is damaged: {error}") from None
-    rows = [row for _, row in tables.finished([cell])]
+    rows = [row for _, row in tables.each_finished([cell])]
     if lacking := [row.episode for row in rows if row.episode not in measured]:
         raise UserError(f"{tables.folder} is damaged: it has no metrics of episode {lacking[0]} of {cell.name}")
     return [EpisodeMetrics(cell, row, *measured[row.episode]) for row in rows]

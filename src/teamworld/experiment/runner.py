@@ -131,15 +131,14 @@ def finish(
         _finish_here(experiment, out, progress, running, watch, earlier)
         return
     folder = RunFolder(out)
-    with EpisodeUpload(remote, out) as upload:
+    with EpisodeUpload(remote) as upload:
 
         def add(row: EpisodeRow) -> None:
             upload.add(folder.new_log(RunCell(row.method, row.seed), row.episode))
             progress(row)
 
         def add_earlier(cell: RunCell, numbers: Collection[int]) -> None:
-            for number in numbers:
-                upload.add(folder.new_log(cell, number))
+            upload.add_earlier(folder.new_log(cell, 1).parent, numbers)
             earlier(cell, numbers)
 
         _finish_here(experiment, out, add, running, watch, add_earlier)

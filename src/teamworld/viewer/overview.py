@@ -203,7 +203,7 @@ class EpisodeFolder:
 def _version(parts: Iterable[_Part]) -> str:
     digest = hashlib.blake2b(digest_size=8)
     for part in parts:
-        file = part.folder.results_file
+        file = part.folder.results_path
         for path in (file, file.with_name(f"{file.name}-wal"), part.folder.path / PARQUET / MANIFEST):
             if path.exists():
                 seen = path.stat()

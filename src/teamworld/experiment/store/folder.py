@@ -18,9 +18,9 @@ from teamworld.errors import UserError
 from teamworld.experiment.registration import Registration, register, what_decides
 from teamworld.experiment.run_options import Shard
 from teamworld.experiment.spec import ExperimentSpec, RunCell, build, load
-from teamworld.experiment.store.parquet_tables import ParquetTables
+from teamworld.experiment.store.parquet_tables import RESULTS, ParquetTables
 from teamworld.experiment.store.recorded_calls import CallStore
-from teamworld.experiment.store.remote import fetch_log
+from teamworld.experiment.store.remote import fetch_log, fetch_results
 from teamworld.experiment.store.results import EpisodeRow, Results
 from teamworld.plain_files import check_inside, check_link, list_files, open_file, write_file
 from teamworld.reasoning.prompts import template_info, template_versions
@@ -78,12 +78,24 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.experiment_file = path / EXPERIMENT_FILE
-        self.results_file = path / "results.sqlite"
+        self.results_path = path / RESULTS
+        """Of the results, which may be left at a URL: see ``results_file``."""
         self.lock_file = path / _LOCK
         """Held by the process that runs here."""
         self.memory_file = path / "memory.sqlite"
         self.before_file = path / _BEFORE
         """World models that the run began with, where it began with any."""
+
+    @property
+    def results_file(self) -> Path:
+        """Path of the results, to read or write them; what was left at a URL is brought from there.
+
+        Raises:
+            UserError: What is at the URL cannot be read.
+        """
+        if not self.results_path.exists():
+            fetch_results(self.results_path)
+        return self.results_path
 
     def log(self, cell: RunCell, episode: int) -> Path:
         """Return the path of an episode's log, to read it; in the copy of a URL it is brought from there.
@@ -111,35 +123,37 @@ class RunFolder:
 
     def each_finished(self, experiment: ExperimentSpec) -> Iterator[tuple[RunCell, EpisodeRow]]:
         """Yield the same; few are held at a time."""
-        if self.results_file.exists():
-            with Results(self.results_file, readonly=True) as results:
+        if self.results_path.exists():
+            with Results(self.results_path, readonly=True) as results:
                 for cell in experiment.cells():
                     for row in results.each(cell):
                         yield cell, row
         elif (tables := self.tables()) is not None:
-            yield from tables.finished(experiment.cells())
+            yield from tables.each_finished(experiment.cells())
 
     def count_finished(self, experiment: ExperimentSpec) -> int:
         """Return how many episodes of the run are finished, without a look at what came of them."""
-        if not self.results_file.exists():
-            return len(self.finished(experiment))
-        with Results(self.results_file, readonly=True) as results:
+        if not self.results_path.exists():
+            tables = self.tables()
+            return 0 if tables is None else tables.count_finished(experiment.cells())
+        with Results(self.results_path, readonly=True) as results:
             counts = results.counts()
         return sum(counts.get(cell.name, 0) for cell in experiment.cells())
 
     def digests(self, cell: RunCell) -> dict[int, str]:
         """Return the digests of the logs of a cell's finished episodes, by number."""
-        if not self.results_file.exists():
+        if not self.results_path.exists():
             tables = self.tables()
-            return {} if tables is None else {row.episode: row.digest for _, row in tables.finished([cell])}
-        with Results(self.results_file, readonly=True) as results:
+            return {} if tables is None else tables.digests(cell)
+        with Results(self.results_path, readonly=True) as results:
             return results.digests(cell)
 
     def finished_places(self, experiment: ExperimentSpec) -> set[tuple[str, int]]:
         """Return name of the cell and number of the finished episodes."""
-        if not self.results_file.exists():
-            return {(cell.name, row.episode) for cell, row in self.finished(experiment)}
-        with Results(self.results_file, readonly=True) as results:
+        if not self.results_path.exists():
+            tables = self.tables()
+            return set() if tables is None else tables.finished_places(experiment.cells())
+        with Results(self.results_path, readonly=True) as results:
             return {(cell.name, number) for cell in experiment.cells() for number in results.digests(cell)}
 
     def first_finished(self, experiment: ExperimentSpec) -> tuple[RunCell, int] | None:
@@ -156,11 +170,23 @@ class RunFolder:
             UserError: They are damaged, or of another version.
         """
         tables = ParquetTables.open(self.path)
-        return tables if tables is not None and tables.is_current(self.results_file) else None
+        return tables if tables is not None and tables.is_current(self.results_path) else None
+
+    def count_calls(self) -> int:
+        """Return how many calls of language models are on record."""
+        if not self.results_path.exists():
+            tables = self.tables()
+            if tables is None or "calls" in tables.manifest.tables:
+                return 0 if tables is None else tables.count("calls")
+        if not self.results_file.exists():
+            return 0
+        with CallStore(self.results_file, readonly=True) as calls:
+            return calls.count()
 
     def errors(self, experiment: ExperimentSpec) -> list[tuple[RunCell, int]]:
         """Return the episodes that ended in an error: no try of a call got through, and they have no score."""
-        if not self.results_file.exists() or self.count_finished(experiment) == self.episode_count(experiment):
+        is_over = self.count_finished(experiment) == self.episode_count(experiment)
+        if is_over or not self.results_file.exists():
             return []  # without a look at all calls, which may be many
         finished = self.finished_places(experiment)
         with CallStore(self.results_file, readonly=True) as calls:

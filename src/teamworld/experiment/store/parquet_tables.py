@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Self
 
@@ -27,12 +28,15 @@ if TYPE_CHECKING:
 
 #: Of a run's folder.
 PARQUET: Final = "parquet"
+RESULTS: Final = "results.sqlite"
 MANIFEST: Final = "manifest.json"
 #: Of manifests and of the columns of the tables; others are refused.
 FORMAT: Final = 1
 #: Names of the files: table, batch, number in it, digest of what is in it.
 _NAME: Final = re.compile(r"[a-z]{1,20}/[0-9]{5}-[0-9]{4}-[0-9a-f]{16}\.parquet", re.ASCII)
 _MOST_BYTES: Final = 2**28
+#: Files that stay in memory while episodes are told cell by cell: neighbours share files.
+_HELD: Final = 2
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 
@@ -138,6 +142,26 @@ class ParquetTables:
             raise UserError(f"{self.folder} holds no table of {table}: write it with teamworld compact")
         return [self._checked(part) for part in self.manifest.parts(table)]
 
+    def is_whole(self) -> bool:
+        """Return whether each file of each table is there."""
+        try:
+            for table in self.manifest.tables:
+                self.paths(table)
+        except UserError:
+            return False
+        return True
+
+    def count(self, table: str) -> int:
+        """Return the rows of a table; 0 where it was left out."""
+        return sum(part.rows for part in self.manifest.parts(table))
+
+    def count_finished(self, cells: Sequence[RunCell]) -> int:
+        """Return how many episodes of some cells are finished; no table is read where these are all of the run."""
+        names = {cell.name for cell in cells}
+        if all(name in names for batch in self.manifest.batches for name in batch.cells):
+            return self.count("episodes")
+        return sum(name in names for frame in self.frames("episodes", ("cell",)) for (name,) in frame.iter_rows())
+
     def _checked(self, part: TableFile) -> Path:
         path = self.folder / part.file
         try:
@@ -159,39 +183,60 @@ class ParquetTables:
         Raises:
             UserError: A file is missing or damaged.
         """
-        polars = need_polars()
         for batch in self.manifest.batches:
             if cell is not None and cell.name not in batch.cells:
                 continue
             for part in batch.parts.get(table, ()):
-                path = self._checked(part)
-                data = read_file(path, _MOST_BYTES)
-                if hashlib.blake2b(data, digest_size=16).hexdigest() != part.digest:
-                    raise UserError(f"{path} was altered: write the tables again with teamworld compact")
-                try:
-                    yield polars.read_parquet(data, columns=list(columns))
-                except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError) as error:
-                    raise UserError(f"{path} is damaged: {str(error).splitlines()[0][:200]}") from None
+                yield self._frame(part, columns)
 
-    def finished(self, cells: Sequence[RunCell]) -> list[tuple[RunCell, EpisodeRow]]:
-        """Return the finished episodes of some cells, in their order, as the results file had them.
+    def _frame(self, part: TableFile, columns: Sequence[str]) -> DataFrame:
+        """Read some columns of a file, in their order."""
+        polars, path = need_polars(), self._checked(part)
+        data = read_file(path, _MOST_BYTES)
+        if hashlib.blake2b(data, digest_size=16).hexdigest() != part.digest:
+            raise UserError(f"{path} was altered: write the tables again with teamworld compact")
+        try:
+            frame: DataFrame = polars.read_parquet(data, columns=list(columns)).select(columns)
+        except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError) as error:
+            raise UserError(f"{path} is damaged: {str(error).splitlines()[0][:200]}") from None
+        return frame
+
+    def digests(self, cell: RunCell) -> dict[int, str]:
+        """Return the digests of the logs of a cell's finished episodes, by number; raises ``UserError``."""
+        names = ("cell", "episode", "digest")
+        rows = (row for frame in self.frames("episodes", names, cell) for row in frame.iter_rows())
+        return dict(sorted((episode, digest) for name, episode, digest in rows if name == cell.name))
+
+    def finished_places(self, cells: Iterable[RunCell]) -> set[tuple[str, int]]:
+        """Return name of the cell and number of the finished episodes of some cells; raises ``UserError``."""
+        names = {cell.name for cell in cells}
+        rows = (row for frame in self.frames("episodes", ("cell", "episode")) for row in frame.iter_rows())
+        return {(name, episode) for name, episode in rows if name in names}
+
+    def each_finished(self, cells: Sequence[RunCell]) -> Iterator[tuple[RunCell, EpisodeRow]]:
+        """Yield the finished episodes of some cells, in their order, as the results file had them.
 
         Raises:
             UserError: A file is missing or damaged.
         """
-        by_name = {cell.name: cell for cell in cells}
-        rows: dict[str, list[EpisodeRow]] = {name: [] for name in by_name}
         names = ("cell", "episode", "seconds", "digest", "summary")
-        for frame in self.frames("episodes", names, cells[0] if len(cells) == 1 else None):
-            for name, episode, seconds, digest, text in frame.select(names).iter_rows():
-                if (cell := by_name.get(name)) is None:
-                    continue
-                try:
-                    summary = msgspec.json.decode(text, type=Summary)
-                except (msgspec.DecodeError, TypeError) as error:
-                    raise UserError(f"{self.folder} is damaged: {error}") from None
-                rows[name].append(EpisodeRow(name, episode, cell.method, cell.seed, summary, digest, seconds))
-        return [(cell, row) for cell in cells for row in sorted(rows[cell.name], key=lambda row: row.episode)]
+        parts: dict[str, list[TableFile]] = {}
+        for batch in self.manifest.batches:
+            for cell_name in batch.cells:
+                parts.setdefault(cell_name, []).extend(batch.parts.get("episodes", ()))
+        read = lru_cache(_HELD)(partial(self._frame, columns=names))
+        for cell in cells:
+            rows: list[EpisodeRow] = []
+            for frame in map(read, parts.get(cell.name, ())):
+                own = frame.filter(frame["cell"] == cell.name)
+                for name, episode, seconds, digest, text in own.iter_rows():
+                    try:
+                        summary = msgspec.json.decode(text, type=Summary)
+                    except (msgspec.DecodeError, TypeError) as error:
+                        raise UserError(f"{self.folder} is damaged: {error}") from None
+                    rows.append(EpisodeRow(name, episode, cell.method, cell.seed, summary, digest, seconds))
+            for row in sorted(rows, key=lambda row: row.episode):
+                yield cell, row
 
 
 class _Version(msgspec.Struct):

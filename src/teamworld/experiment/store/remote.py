@@ -1,8 +1,9 @@
 """Folders at a URL (``s3://``, ``gs://``): each has a copy on this machine, which is read and written as any folder is.
 
-What is small comes to the copy when a command begins; a log comes when it is opened. What a run writes is uploaded
-episode by episode: its log, and from time to time the databases as they are then, so that whoever reads the URL finds
-no row without its log. The copy is what a run goes on from: after a kill the same command uploads what is missing.
+What is small comes to the copy when a command begins; a log comes when it is opened, and so does a results file whose
+Parquet tables say the same. What a run writes is uploaded episode by episode: its log, and from time to time the
+databases as they are then, so that whoever reads the URL finds no row without its log. The copy is what a run goes on
+from: after a kill the same command uploads what is missing.
 
 Keys are the business of the library of the store (environment, profile): they are in no URL, and in no message.
 """
@@ -14,17 +15,19 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import cached_property, partial
+from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final, NamedTuple, TypeVar
 
 import msgspec
 from filelock import FileLock
 
 from teamworld.errors import UserError
+from teamworld.experiment.store.parquet_tables import RESULTS, ParquetTables, ResultsState
 from teamworld.plain_files import file_state, list_files, write_file
 
 #: Where the copies are; the user's cache folder if it is not set.
@@ -41,6 +44,8 @@ _FIRST_WAIT, _LONGEST_WAIT = 0.05, 5.0  # seconds
 _AT_ONCE: Final = 8
 #: The databases are uploaded once this many times as long has passed as the last upload took.
 _SHARE: Final = 20
+#: Bytes from which on a file may come in several requests, which have to meet one version.
+_LARGE: Final = 2**20
 Result = TypeVar("Result")
 _Time = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 
@@ -54,9 +59,25 @@ class FileState(msgspec.Struct, frozen=True):
     """What the store calls this version; empty while it is uploaded."""
 
 
+class _RemoteFile(NamedTuple):
+    """A file at the URL."""
+
+    name: str
+    version: str
+    size: int
+    """Bytes."""
+
+    @property
+    def is_results(self) -> bool:
+        """Whether it is the results of a run."""
+        return PurePosixPath(self.name).name == RESULTS
+
+
 class _State(msgspec.Struct):
     url: str
     files: dict[str, FileState] = {}
+    later: dict[str, str] = {}
+    """What comes when it is opened, with the version there."""
 
 
 def url_of(path: Path | str) -> str | None:
@@ -112,6 +133,17 @@ def fetch_log(path: Path) -> None:
         remote.fetch(path.relative_to(remote.path).as_posix())
 
 
+def fetch_results(path: Path) -> None:
+    """Get a results file that was left at the URL, since tables say the same; else do nothing.
+
+    Raises:
+        UserError: It cannot be read.
+    """
+    remote = remote_of(path)
+    if remote is not None and remote.is_left_there(path):
+        remote.refresh(whole=True)
+
+
 def _copies() -> Path:
     """Return the folder of all copies."""
     if COPIES in os.environ:
@@ -140,7 +172,12 @@ class RemoteFolder:
         try:
             import fsspec
 
-            options = {"s3": {"config_kwargs": {"retries": {"total_max_attempts": 1}}}}  # ``_tried`` is for that
+            options = {
+                "s3": {
+                    "config_kwargs": {"retries": {"total_max_attempts": 1}},  # ``_tried`` is for that
+                    "max_concurrency": 1,  # parts of a large file, 50 MB each, that are in memory at the same time
+                }
+            }
             return fsspec.filesystem(
                 self._scheme, use_listings_cache=False, skip_instance_cache=True, **options.get(self._scheme, {})
             )
@@ -175,31 +212,65 @@ class RemoteFolder:
 
     # ---- from there
 
-    def refresh(self) -> None:
+    def refresh(self, *, whole: bool = False) -> None:
         """Bring what has changed there, logs aside, into the copy.
+
+        Args:
+            whole: Also results files whose Parquet tables say the same, which else come when they are opened.
 
         Raises:
             UserError: It cannot be read, or a file was changed both here and there.
         """
         with self._locked() as state:
-            times: dict[str, int] | None = None
-            for name, version in self._list_files():
-                known, here = state.files.get(name), file_state(self.path / name)
-                if here is not None and known is not None and known.there in (version, ""):
-                    continue  # as it was, or changed here alone: it is to be uploaded
-                if here is not None and (known is None or known.here != here):
-                    raise UserError(
-                        f"{self.url}/{name} was changed there, and its copy {self.path / name} here: take away the one "
-                        "that is wrong"
-                    )
-                times = self._read_times() if times is None else times
-                self._get(name)
-                if name in times:
-                    os.utime(self.path / name, ns=(times[name], times[name]))
-                after = file_state(self.path / name)
-                assert after is not None
-                state.files[name] = FileState(after, version)
+            changed = [file for file in self._list_files() if self._has_changed(state, file)]
+            if not whole and all(state.later.get(file.name) == file.version for file in changed):
+                return
+            times = self._read_times()
+            self._bring(state, [file for file in changed if not file.is_results], times)
+            results = []
+            for file in changed:
+                if not file.is_results:
+                    continue
+                if whole or not _is_told(self.path / file.name, file.size, times.get(file.name)):
+                    results.append(file)
+                    continue
+                self._drop(file.name)
+                state.files.pop(file.name, None)
+                state.later[file.name] = file.version
                 self._save(state)
+            self._bring(state, results, times)
+
+    def _has_changed(self, state: _State, file: _RemoteFile) -> bool:
+        """Whether a file there is to come here; raises ``UserError`` where it was changed here too."""
+        known, here = state.files.get(file.name), file_state(self.path / file.name)
+        if here is not None and known is not None and known.there in (file.version, ""):
+            return False  # as it was, or changed here alone: it is to be uploaded
+        if here is not None and (known is None or known.here != here):
+            raise UserError(
+                f"{self.url}/{file.name} was changed there, and its copy {self.path / file.name} here: take away the "
+                "one that is wrong"
+            )
+        return True
+
+    def _bring(self, state: _State, files: Sequence[_RemoteFile], times: Mapping[str, int]) -> None:
+        """Put files there into the copy, some at a time."""
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            drafts = [pool.submit(self._get, file.name, file.size) for file in files]
+            for file, draft in zip(files, drafts, strict=True):
+                path = self.path / file.name
+                self._replace(file.name, draft.result())
+                if file.name in times:
+                    os.utime(path, ns=(times[file.name], times[file.name]))
+                after = file_state(path)
+                assert after is not None
+                state.files[file.name] = FileState(after, file.version)
+                state.later.pop(file.name, None)
+                self._save(state)
+
+    def is_left_there(self, path: Path) -> bool:
+        """Whether a file of the copy is to come when it is opened."""
+        with self._locked() as state:
+            return path.relative_to(self.path).as_posix() in state.later
 
     def _read_times(self) -> dict[str, int]:
         try:
@@ -211,20 +282,37 @@ class RemoteFolder:
     def fetch(self, name: str) -> None:
         """Get a file that is not here; nothing happens where it is not there either."""
         try:
-            self._get(name)
+            self._replace(name, self._get(name))
         except FileNotFoundError:
             return
 
-    def _get(self, name: str) -> None:
-        data = self._tried("read", partial(self._store.cat_file, f"{self._root}/{name}"))
-        path = self.path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        for beside in ("-wal", "-shm"):  # of the database before
-            path.with_name(f"{path.name}{beside}").unlink(missing_ok=True)
-        write_file(path, data)
+    def _get(self, name: str, size: int = 0) -> Path:
+        """Get a file into a draft beside its place, and return that."""
+        draft, there = self.path / f"{name}.new", f"{self._root}/{name}"
+        find_version = partial(self._tried, "read", lambda: _version(self._store.info(there)))
+        draft.parent.mkdir(parents=True, exist_ok=True)
+        for _ in range(_TRIES):
+            draft.unlink(missing_ok=True)
+            version = find_version() if size >= _LARGE else ""
+            self._tried("read", partial(self._store.get_file, there, str(draft)))
+            if size < _LARGE or find_version() == version:
+                with draft.open("rb+") as file:
+                    os.fsync(file.fileno())
+                return draft
+        raise UserError(f"{self.url}/{name} changes while it is read: try again once less is written there")
 
-    def _list_files(self) -> Iterator[tuple[str, str]]:
-        """Yield the files there with their versions; folders of logs are not looked into."""
+    def _replace(self, name: str, draft: Path) -> None:
+        """Put a draft in place of the copy of a file."""
+        self._drop(name)
+        draft.replace(self.path / name)
+
+    def _drop(self, name: str) -> None:
+        """Take the copy of a file away, and of a database what lies beside it."""
+        for beside in ("-wal", "-shm", ""):
+            (self.path / f"{name}{beside}").unlink(missing_ok=True)
+
+    def _list_files(self) -> Iterator[_RemoteFile]:
+        """Yield the files there; folders of logs are not looked into."""
         folders = [self._root]
         while folders:
             folder = folders.pop()
@@ -243,7 +331,7 @@ class RemoteFolder:
                 if entry["type"] == "directory":
                     folders += [] if parts[-1] == "logs" else [path]
                 elif not _is_own(name):
-                    yield name, _version(entry)
+                    yield _RemoteFile(name, _version(entry), int(entry["size"]))
 
     # ---- to there
 
@@ -300,6 +388,10 @@ class RemoteFolder:
         except FileNotFoundError:
             return set()
 
+    def is_uploaded(self, name: str) -> bool:
+        """Whether a log is there."""
+        return name in self._uploaded
+
     def _list_changed(self, state: _State) -> list[str]:
         """Return the files that are not there as they are here, databases last."""
         names = []
@@ -350,19 +442,36 @@ class EpisodeUpload:
 
     Args:
         remote: Where to.
-        run: The run's folder, in the copy.
     """
 
-    def __init__(self, remote: RemoteFolder, run: Path) -> None:
-        self._remote, self._prefix = remote, run.relative_to(remote.path)
+    def __init__(self, remote: RemoteFolder) -> None:
+        self._remote = remote
         self._logs: list[str] = []
         self._due = 0.0
 
     def add(self, log: Path) -> None:
         """Upload a log and, if it is time, all else that has changed."""
-        self._logs.append(log.relative_to(self._remote.path).as_posix())
+        self._add(log.relative_to(self._remote.path).as_posix())
+
+    def _add(self, name: str) -> None:
+        self._logs.append(name)
         if len(self._logs) >= _AT_ONCE and time.monotonic() >= self._due:
             self.flush()
+
+    def add_earlier(self, logs: Path, finished: Collection[int]) -> None:
+        """Upload what is here and not there of a cell that was begun before.
+
+        Args:
+            logs: Folder of the cell's logs.
+            finished: Numbers of its finished episodes.
+        """
+        if not logs.is_dir():  # they were played on another machine
+            return
+        prefix = logs.relative_to(self._remote.path).as_posix()
+        for file in sorted(os.listdir(logs)):
+            name, number = f"{prefix}/{file}", file.partition(".")[0]
+            if number.isdecimal() and int(number) in finished and not self._remote.is_uploaded(name):
+                self._add(name)
 
     def flush(self) -> None:
         """Upload what has changed."""
@@ -385,6 +494,17 @@ def _is_own(name: str) -> bool:
     path = PurePosixPath(name)
     beside = ("-wal", "-shm", "-journal", ".tmp", ".new", f".{_SNAPSHOT}", ".lock")
     return path.name == _TIMES or path.name.endswith(beside) or "logs" in path.parts[:-1]
+
+
+def _is_told(path: Path, size: int, changed: int | None) -> bool:
+    """Whether a results file at the URL says no more than the Parquet tables that are here."""
+    if changed is None or find_spec("polars") is None:
+        return False
+    try:
+        tables = ParquetTables.open(path.parent)
+        return tables is not None and tables.manifest.results == ResultsState(size, changed) and tables.is_whole()
+    except UserError:
+        return False
 
 
 def _version(entry: dict[str, Any]) -> str:

@@ -8,6 +8,10 @@ slowness, changes in a tick by at most one: its value is a lower bound on the ti
 The function is linear on the triangles into which squares of an eighth of a cell are cut. First it is that of the
 shortest time, as the upwind scheme has it; where a triangle is too steep, less slowness is counted in the next round.
 What is too steep after the last is made flatter everywhere: so the function is proven, however good the scheme is.
+
+*A tree less.* Slowness is less for it only within a square of its cell; there it is no more than that of the cell
+before, and no less than the cell has now, where it has changed. The quickest way is nowhere longer in what has changed
+than straight through: it could go straight. So a tree saves ``SAVED`` ticks between two places at most.
 """
 
 from __future__ import annotations
@@ -27,8 +31,7 @@ if TYPE_CHECKING:
 Floats: TypeAlias = npt.NDArray[np.float64]
 #: Squares along the edge of a cell; one is no narrower than the longest way of a tick.
 PARTS: Final = 8
-#: Ticks that a tree less saves between any two places at most: what is nearer than a square to its cell gets no faster
-#: than the cell, and a way goes no farther there than straight through.
+#: Ticks that a tree less saves between any two places at most.
 SAVED: Final = (1 / ON_FOOT[-1] - 1 / ON_FOOT[-2]) * (1 + 2 / PARTS) * sqrt(2)
 #: How steep a triangle may be before all is made flatter for it, rounds, and sweeps over the map in each at most.
 _STEEPEST, _ROUNDS, _SWEEPS = 1.005, 30, 500
@@ -46,9 +49,9 @@ class WalkingTimes:
         rows, columns = slowness.shape
         sides = slowness / PARTS
         counted = sides.copy()
+        ticks = np.full((rows + 1, columns + 1), np.inf)
+        ticks[PARTS * aim.y : PARTS * (aim.y + 1) + 1, PARTS * aim.x : PARTS * (aim.x + 1) + 1] = 0.0
         for _ in range(_ROUNDS):
-            ticks = np.full((rows + 1, columns + 1), np.inf)
-            ticks[PARTS * aim.y : PARTS * (aim.y + 1) + 1, PARTS * aim.x : PARTS * (aim.x + 1) + 1] = 0.0
             _spread(ticks, counted)
             steep = _steepness(ticks, sides)
             if steep.max() <= _STEEPEST:
@@ -86,10 +89,10 @@ def slowness_of(trees: npt.NDArray[np.integer]) -> Floats:
 
 @compiled
 def _spread(ticks: Floats, lengths: Floats) -> None:
-    """Fill in the shortest times by the upwind scheme.
+    """Lower times to the shortest ones by the upwind scheme.
 
     Args:
-        ticks: By corner; 0 at the aim, else infinite.
+        ticks: By corner; 0 at the aim, else infinite, or the shortest times with more slowness.
         lengths: Ticks along the side of each square.
     """
     rows, columns = ticks.shape

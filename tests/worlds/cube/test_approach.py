@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from teamworld.worlds.cube import geometry
 from teamworld.worlds.cube.approach import find_jam, wait_for_others, ways_to_face
-from teamworld.worlds.cube.symbolic_state import SIDES, SymbolicState
+from teamworld.worlds.cube.symbolic_state import DELTA, SIDES, SymbolicState
 from tests.worlds.cube.team import Cell, state
 from tests.worlds.cube.test_domain import random_scene
 
@@ -45,6 +45,21 @@ def test_ways_are_those_of_a_plain_search(seed: int, n: int, face: str) -> None:
             assert way.steps == straight if free is None else way.steps >= free
             assert way.straight <= way.steps
             assert bool(way.met) == (way.steps > way.straight or way.is_barred)
+
+
+@given(seed=st.integers(0, 10_000), n=st.sampled_from([8, 16]), face=st.sampled_from(SIDES))
+def test_who_stands_on_a_way_is_met_step_by_step(seed: int, n: int, face: str) -> None:
+    here = random_scene(seed, n, 20)
+    for block in here.blocks:
+        field = geometry.distances(here, geometry.staging_cells(here, block, face), through_agents=True)
+        for at in here.agents.values():
+            if geometry.path_length(field, at) is None:
+                continue
+            met, cell = [], at
+            while (way := geometry.first_step(field, cell)) is not None and way[1] <= field[cell[0] + 1, cell[1] + 1]:
+                cell = cell[0] + DELTA[way[0]][0], cell[1] + DELTA[way[0]][1]
+                met += [here.by_cell[cell]] if cell in here.by_cell else []
+            assert list(geometry.agents_on_way(here, field, at)) == met
 
 
 def test_who_is_shut_out_is_not_waited_for() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -140,14 +141,14 @@ class Negotiation(AgentQuestion[Named]):
         """What agents outside the meeting are bound to."""
         return {teammate.agent: teammate.commitment for teammate in self.me.team if teammate.commitment is not None}
 
-    @property
+    @cached_property
     def worth(self) -> dict[GoalId, float]:
         """What each task is worth a step of each of its agents."""
         return {
             goal.id: worth_per_step(goal, self.record.guide[goal.id], self.view, self.domain) for goal in self.goals
         }
 
-    @property
+    @cached_property
     def full(self) -> Collection[GoalId]:
         """Tasks that have all the agents that they can use."""
         at_work = Counter(self.working.values())

@@ -77,10 +77,13 @@ def _find_way(state: SymbolicState, at: Cell, cells: list[Cell]) -> Way | None:
 
 def _teammates_on_way(state: SymbolicState, at: Cell, field: Distances) -> Iterator[AgentId]:
     """Yield who stands on a shortest way from a cell."""
-    while field[at[0] + 1, at[1] + 1] != 0 and (way := geometry.first_step(field, at)) is not None:
+    if field[at[0] + 1, at[1] + 1] < 0:  # a cell that is an obstacle
+        if (way := geometry.first_step(field, at)) is None:
+            return
         at = at[0] + DELTA[way[0]][0], at[1] + DELTA[way[0]][1]
         if at in state.by_cell:
             yield state.by_cell[at]
+    yield from geometry.agents_on_way(state, field, at)
 
 
 def steps_to_face(state: SymbolicState, agent: AgentId, block: int, face: str) -> int | None:

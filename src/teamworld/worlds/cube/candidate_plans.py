@@ -7,6 +7,7 @@ from dataclasses import replace
 from heapq import heapify, heappop, heappush
 
 import numpy as np
+import numpy.typing as npt
 
 from teamworld.language import Action, AgentId, Cell, Plan, prototype
 from teamworld.worlds.cube import geometry
@@ -342,6 +343,8 @@ def pushed_state(state: SymbolicState, block: int, direction: str, steps: int) -
         weight = sum(state.blocks[member].weight for member in moving)
         if weight > state.team or any(cells_to_edge(state, member, direction) == 0 for member in moving):
             break
+        if not ahead and _is_path_clear(state, block, direction, cells := _chain_leap(state, block, direction, steps)):
+            leap = cells
         state = _shift_chain(state, block, moving, direction, leap)
         steps -= leap
     return state
@@ -349,6 +352,12 @@ def pushed_state(state: SymbolicState, block: int, direction: str, steps: int) -
 
 def _free_cells_ahead(state: SymbolicState, block: int, direction: str, steps: int) -> int:
     """Return how many of some steps a block can move until it touches another one."""
+    taken = np.flatnonzero(_cells_ahead(state, block, direction, steps).any(axis=1))
+    return int(taken[0]) if taken.size else steps
+
+
+def _cells_ahead(state: SymbolicState, block: int, direction: str, steps: int) -> npt.NDArray[np.int16]:
+    """Return what stands ahead of a block, as codes of ``walls``, shape (steps, weight): nearest cells first."""
     weight, row, col, _ = state.blocks[block]
     rows, cols = DELTA[direction]
     top, left = (
@@ -356,10 +365,21 @@ def _free_cells_ahead(state: SymbolicState, block: int, direction: str, steps: i
         col + 1 + (weight * cols if cols > 0 else steps * cols),
     )
     height, width = (steps, weight) if rows else (weight, steps)
-    taken = np.flatnonzero(state.walls[top : top + height, left : left + width].any(axis=1 if rows else 0))
-    if not taken.size:
-        return steps
-    return int(taken[0]) if rows + cols > 0 else steps - 1 - int(taken[-1])
+    ahead = state.walls[top : top + height, left : left + width]
+    return (ahead if rows else ahead.T)[:: rows + cols]
+
+
+@once_per_blocks
+def _chain_leap(state: SymbolicState, block: int, direction: str, steps: int) -> int:
+    """Return how many of some steps a chain that can move moves alike: until it touches a block, or one is home."""
+    moving = geometry.chain(state, block, direction)
+    own = np.array([0, *(member + 1 for member in moving)], np.int16)
+    cells = min(steps, *(cells_to_edge(state, member, direction) for member in moving))
+    for member in moving:
+        ahead = _cells_ahead(state, member, direction, cells)
+        foreign = np.flatnonzero(~np.isin(ahead, own).all(axis=1))
+        cells = int(foreign[0]) if foreign.size else cells
+    return cells
 
 
 def _is_path_clear(state: SymbolicState, block: int, direction: str, cells: int) -> bool:

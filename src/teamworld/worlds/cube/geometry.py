@@ -13,7 +13,7 @@ every cell, O(cells), so all agents that go to one place in one step share it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -446,6 +446,17 @@ def is_way_free(state: SymbolicState, field: Distances, cell: Cell) -> bool:
         if state.taken.isdisjoint(way.tolist()):
             return True
     return False
+
+
+def agents_on_way(state: SymbolicState, field: Distances, cell: Cell) -> Iterator[AgentId]:
+    """Yield the agents on the shortest way that ``first_step`` leads, from a cell that a way leads from."""
+    stride = field.shape[1]
+    way = np.empty(int(field[cell[0] + 1, cell[1] + 1]), np.int32)
+    _follow(field.reshape(-1), stride, (cell[0] + 1) * stride + cell[1] + 1, False, way)
+    for place in way.tolist():
+        if place in state.taken:
+            row, col = divmod(place, stride)
+            yield state.by_cell[row - 1, col - 1]
 
 
 @compiled

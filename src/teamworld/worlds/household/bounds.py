@@ -49,8 +49,9 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 Floats: TypeAlias = npt.NDArray[np.float64]
 #: Lengths along a side of a cell and aslant through it, related as 1 to a little less than the root of 2.
 _SIDE, _SLANT = 408, 576
-#: What a step of walking is at most by the norm: a metre and half a diagonal of a centimetre, by at most 1.0824.
-STEP_LENGTH: Final = ceil(_SIDE / CELL * (STEP + sqrt(0.5)) * 1.0824)
+#: What a step of walking is at most by the norm: a metre and a diagonal of a centimetre, as what is rounded into a wall
+#: goes on to the next place, by at most 1.0824.
+STEP_LENGTH: Final = ceil(_SIDE / CELL * (STEP + sqrt(2)) * 1.0824)
 #: From a place to the nearest corner of its cell.
 _CORNER: Final = _SLANT // 2 + 1
 #: Metres by which tests of cells are wider than those of places: half a diagonal.

@@ -57,6 +57,7 @@ SAFE = {
         "task.at",
         "task.reader",
         "task.text",
+        "task.aim",  # fixed words
         "task.goal.id",
         "q.record.open",
         "q.unheard",
@@ -101,6 +102,8 @@ SAFE_THERE = {
     # names of agents, and of things in messages that were read as facts
     "common/prompts/team.md.j2": {"me.team"},
     "coela/prompts/state.md.j2": {"me.told_before"},
+    # things of the world
+    "common/prompts/team_tasks.md.j2": {"thing"},
     # facts in written form, and words of the method; for intents tasks in words of the world, too
     "cobel/prompts/act.md.j2": {"line"},
     "cobel/prompts/beliefs.md.j2": {"line"},

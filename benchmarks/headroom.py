@@ -29,9 +29,9 @@ from teamworld.worlds import registry
 
 #: Levels, by world; those that are played on the test half too come first, see ``SUITE``.
 LEVELS: dict[str, tuple[str, ...]] = {
-    "cube": ("n2", "n4", "n8", "n1"),
-    "household": ("dev",),
-    "rware": ("rware-tiny-2ag-v2", "rware-tiny-4ag-v2"),
+    "cube": ("n2", "n4", "n8", "n1", "n16"),
+    "household": ("dev", "dev-tea", "dev-dishes", "dev-meal", "dev-groceries", "dev-table"),
+    "rware": ("rware-tiny-2ag-v2", "rware-tiny-4ag-v2", "rware-tiny-2ag-easy-v2", "rware-tiny-2ag-hard-v2"),
     "wildfire": (
         "rescue_civilians_search_and_rescue",
         "cut_trees_sparse_small",
@@ -40,6 +40,14 @@ LEVELS: dict[str, tuple[str, ...]] = {
         "rescue_civilians_known_location_small",
         "rescue_civilians_known_location_large",
         "transport_firefighters_small",
+        "cut_trees_sparse_large",
+        "cut_trees_lines_large",
+        "scout_fire_large",
+        "transport_firefighters_large",
+        "dynamic_more_civilians",
+        "dynamic_drone_lost",
+        "dynamic_helicopter_lost",
+        "rescue_civilians_search_rescue_transport",
     ),
     "rooms": ("two-hazard", "three", "two", "one"),
     "lbf": (

@@ -214,3 +214,18 @@ def test_what_may_be_out_of_date_is_marked() -> None:
         assert any(mark in line for line in lines)
         if age:
             assert f"agent_1, last seen {age} steps ago, no longer there." in lines
+
+
+def test_the_scripted_team_leaves_orders_that_are_not_made_yet() -> None:
+    here = registry.make("rware", "rware-tiny-2ag-hard-v2", 0, 500, {})
+    here.reset(0)
+    truth = here.truth()
+    views = {
+        agent: cast(Any, SimpleNamespace(known=truth, recall=Facts(), t=0, check=here.view(agent).check))
+        for agent in here.spec.agents
+    }
+    assert any(goal.thing is None for goal in here.domain.goals(truth)), "one is made later"
+    plans = here.domain.plan_scripted_team(views, {})
+    made = {goal.id for goal in here.domain.goals(truth) if goal.thing is not None}
+    assert plans.keys() == set(here.spec.agents)
+    assert {plan.goal for plan in plans.values()} - {None} <= made

@@ -30,8 +30,8 @@ def assign_orders(domain: Any, views: Mapping[AgentId, View], running: Mapping[A
             plans[agent] = domain.candidate_plans(None, agent, views[agent].known)[0]
     for goal in domain.list_goals(state):
         free = [agent for agent in idle if agent not in plans]
-        if goal.state != "open" or goal.id in taken or not free:
-            continue
+        if goal.state != "open" or goal.thing is None or goal.id in taken or not free:
+            continue  # what nobody knows the place of is looked for
         slot = domain.floor.slot(goal.thing)
         if slot in state.held.values():
             continue

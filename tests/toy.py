@@ -101,6 +101,10 @@ class ToyView:
     def remainder(self) -> Action | None:
         return None
 
+    @property
+    def steps_to_go(self) -> int | None:
+        return None
+
     def check(self, action: Action) -> Verdict:
         return self.world.check(self.agent, action, self.facts)
 

@@ -21,13 +21,22 @@ SAFE = {
     # what an agent knows, as the shared blocks show it: names, numbers and words of the world
     *("me.agent", "me.kind", "me.step", "me.steps_left", "me.spec.task", "me.spec.rules", "me.situation"),
     *("me.describe_goal", "schema.verb", "schema.doc", "schema.needs", "schema.example", "line.step", "line.to"),
-    *("mate.agent", "mate.kind", "mates", "outcome.start", "outcome.status", "outcome.ending", "option.steps"),
+    *(
+        "mate.agent",
+        "mate.kind",
+        "mates",
+        "outcome.start",
+        "outcome.status",
+        "outcome.ending",
+        "option",
+        "option.steps",
+    ),
     # actions that are known of; words of the method; whether a task is bound or said is told in its own words
     *("mate.said", "mate.doing", "me.doing", "me.announced", "me.released"),
     # names that the world, the level or the method gave
     *("agent", "kind", "mate", "message.sender", "line.sender", "goal.id", "param.name", "name", "whose"),
     *("q.respondent", "q.teammate", "q.leader", "q.proposer.agent", "entry.agent", "agent.agent", "q.opening"),
-    *("q.spec.agents", "q.situation.team", "me.nearer", "me.mark", "names", "agents", "members"),
+    *("q.spec.agents", "q.situation.team", "me.nearer", "me.mark", "me.tell_late", "names", "agents", "members"),
     # who leads, by name: an answer that names somebody else is refused
     *("q.organisation.leaders", "proposal.leaders", "record.leaders"),
     # ids of tasks: an answer that names another one is refused, or is taken to name none
@@ -38,7 +47,7 @@ SAFE = {
     # who asked whom for what: names of the team, and tasks as above
     *("ask.goal", "ask.said", "ask.sender", "ask.to"),
     # actions in the language, in written form, possible for this agent now
-    *("action", "record.text", "option.action", "outcome.action", "turn.action"),
+    *("action", "record.text", "option", "option.action", "outcome.action", "turn.action"),
     # the shared record: names, words of the world, and orders as they were read
     *(
         "situations",
@@ -118,7 +127,6 @@ SAFE_THERE = {
     "capo/prompts/meta_plan.md.j2": {"step"},
     # the letter or number of a plan; its task and its steps
     "coela/prompts/list.md.j2": {"mark", "note"},
-    "coela/prompts/nearest.md.j2": {"option"},
     # the situation of an agent, in words of the world; whom an action waits for, and how long
     "common/prompts/record.md.j2": {"who", "text", "late"},
     # who reads it, by name; what a leader made of it, in words of the method

@@ -272,14 +272,14 @@ def leaving(moment: BeforeStep) -> Iterator[str]:
 
 
 def outcomes(step: AfterStep) -> Iterator[str]:
-    """Exactly the agents alive when the step began have an outcome; what failed says why."""
+    """Exactly the agents alive when the step began have an outcome; what failed says why, what runs has not ended."""
     result = step.result
     if set(result.outcomes) != set(step.alive):
         yield f"outcomes of {', '.join(result.outcomes)} where {', '.join(step.alive)} were alive"
     if result.ticks < 1:
         yield f"a step took {result.ticks} ticks"
     for agent, outcome in result.outcomes.items():
-        if (outcome.status == "failed") != bool(outcome.reason):
+        if outcome.status != "done" and (outcome.status == "failed") != bool(outcome.reason):
             yield f"{agent}: {outcome.action} is {outcome.status} with the reason '{outcome.reason}'"
         if outcome.primitives and len(outcome.primitives) != result.ticks:
             yield f"{agent}: {len(outcome.primitives)} primitives in a step of {result.ticks} ticks"

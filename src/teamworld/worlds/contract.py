@@ -113,7 +113,8 @@ class Outcome(NamedTuple):
     action: Action
     status: Literal["running", "done", "failed"]
     reason: str = ""
-    """Why it failed: one of the world's words, then perhaps a colon and an explanation; empty otherwise."""
+    """Why it failed, or what ended it before it got where it was to lead: one of the world's words, then perhaps a
+    colon and an explanation; empty otherwise."""
     constraint: Constraint | None = None
     """The constraint that a failure was due to."""
     blocker: str | None = None
@@ -299,6 +300,10 @@ class View(Protocol):
     @property
     def remainder(self) -> Action | None:
         """What is left of its running action, as an action; None where none runs or the world does not tell."""
+
+    @property
+    def steps_to_go(self) -> int | None:
+        """Ticks that its running action still takes; None where that is no more than an estimate of the remainder."""
 
     def check(self, action: Action) -> Verdict:
         """Whether the action's preconditions hold, by what the agent knows; never by the truth."""

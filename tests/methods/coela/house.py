@@ -86,6 +86,10 @@ class House:
     def remainder(self) -> Action | None:
         return None
 
+    @property
+    def steps_to_go(self) -> int | None:
+        return None
+
     def check(self, action: Action) -> Verdict:
         return POSSIBLE
 

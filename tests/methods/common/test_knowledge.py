@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from teamworld.language import Plan, plain
@@ -9,6 +10,8 @@ from teamworld.methods.common.knowledge import AgentKnowledge, Teammate
 from teamworld.reasoning.prompts import environment
 from teamworld.worlds.cube.world import CubeWorld
 from tests.worlds.cube.team import give, world
+from tests.worlds.transport.houses import house, item
+from tests.worlds.transport.houses import world as in_house
 
 
 def knowledge(here: CubeWorld, *doing: str) -> AgentKnowledge:
@@ -58,3 +61,17 @@ def test_who_takes_a_task_is_named_and_an_own_task_is_called_so() -> None:
     later = replace(me, team=(Teammate("agent_1", "pusher", commitment="block_1", said=0, then=("block_0",)),))
     assert replace(later, then=("block_0",)).mark("block_0") == " (yours; also agent_1's next)"
     assert "for block_0 (yours; also agent_1's next):" in plain(block("options", replace(later, commitment="block_0")))
+
+
+def test_what_cannot_be_brought_in_time_is_too_late() -> None:
+    def told(horizon: int) -> list[str]:
+        things = [item(11, "apple", 2.0, 3.0), item(12, "banana", 2.6, 3.2)]
+        here = in_house(house(things, starts=[(2.0, 1.0, 0.0)]), horizon)
+        me = AgentKnowledge(here.view("Alice"), here.domain, here.spec)
+        fetches = [option for option in me.options if option.action.verb == "fetch"]
+        assert len(fetches) == 2
+        return [me.tell_late(option) for option in fetches]
+
+    assert told(1000) == ["", ""]
+    assert all(re.fullmatch(r", too late: \d+ more to bring it", words) for words in told(200))
+    assert told(5) == [", more than are left"] * 2

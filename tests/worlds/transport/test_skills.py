@@ -104,8 +104,10 @@ def test_go_ends_in_the_room_or_at_something_new_of_use() -> None:
     assert act(here, Action("go", (KITCHEN,))).status == "done"
     assert here._moment.knowledge.things["seen"][0, 1] > 0
     assert room_of(here) == 0, "the bread came in sight through the opening"
+    assert here.view("Alice").history[-1].ending == "done, bread_13 came in sight"
     assert act(here, Action("go", (KITCHEN,))).status == "done"
     assert room_of(here) == 1
+    assert here.view("Alice").history[-1].ending == "done"
 
 
 def test_what_a_teammate_carries_ends_no_walk() -> None:
@@ -157,6 +159,38 @@ def test_drop_lays_a_thing_down() -> None:
     before = frames(here)
     assert act(here, Action("drop", (APPLE,))).status == "done"
     assert (held(here), frames(here) - before) == ([NOTHING, NOTHING], 33)
+
+
+def steps_to_go(here: TransportWorld, action: Action) -> list[tuple[int, int | None]]:
+    """Let Alice act while Bob waits; return her frames and the frames that are told to be left after each step."""
+    told, begun, actions = list[tuple[int, int | None]](), frames(here), {"Alice": action}
+    while here.step(actions).outcomes["Alice"].status == "running":
+        told.append((frames(here) - begun, here.view("Alice").steps_to_go))
+        actions = {}
+    return [*told, (frames(here) - begun, here.view("Alice").steps_to_go)]
+
+
+def test_what_takes_its_time_whatever_happens_is_counted_down() -> None:
+    here = there(instance=house(THINGS, starts=[(2.0, 1.0, 0.0), (7.0, 1.0, 0.0)]))
+    act(here, Action("fetch", (APPLE,)))
+    act(here, Action("fetch", (BOWL,)))
+    put = steps_to_go(here, Action("put", (APPLE, BOWL)))
+    assert len(put) > 10
+    assert all(left == 146 - spent for spent, left in put[:-1])
+    assert put[-1] == (146, None)
+    act(here, Action("fetch", (BANANA,)))
+    drop = steps_to_go(here, Action("drop", (BANANA,)))
+    assert [left for _, left in drop] == [23, 13, 3, None]
+    act(here, Action("fetch", (BANANA,)))
+    go_home(here)
+    *deliver, (end, _) = steps_to_go(here, Action("deliver"))
+    known = [(spent, left) for spent, left in deliver if left is not None]
+    assert len(known) >= 6
+    assert all(spent + left == end for spent, left in known), "both hands are counted"
+    *look, (end, _) = steps_to_go(here, Action("explore", (BEDROOM,)))
+    known = [(spent, left) for spent, left in look if left is not None]
+    assert known
+    assert all(spent + left == end for spent, left in known)
 
 
 def test_wait_and_talk_take_their_frames() -> None:

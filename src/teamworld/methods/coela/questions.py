@@ -240,7 +240,7 @@ class Choosing(CoelaQuestion[ModuleAnswer]):
         goal += self.me.mark(option.goal)
         nearer = self.me.nearer(option) if self.me.words.hands > 1 else None
         other = f" ({nearer} is nearer)" if nearer is not None else ""
-        return f"{goal}, about {plural(option.steps, 'step')}{other}"
+        return f"{goal}, about {plural(option.steps, 'step')}{self.me.tell_late(option)}{other}"
 
     @property
     def meanings(self) -> Sequence[ActionSchema]:

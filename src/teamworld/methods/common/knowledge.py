@@ -132,7 +132,24 @@ class AgentKnowledge:
         left = (option.steps for option in same if complete_action(option.action, self.view) == wholes[0])
         steps = next(left, None) or self.domain.estimate_steps(self.agent, rest, self.view.known)
         others = [option for option in options if option not in same]
-        return [Option(doing, self.running.goal, steps), *others]
+        return [Option(doing, self.running.goal, self.view.steps_to_go or steps), *others]
+
+    def tell_late(self, option: Option) -> str:
+        """Return that an option ends too late, or what it fetches could be brought too late, in words; else nothing."""
+        if option.steps > self.steps_left:
+            return ", more than are left"
+        more = self._steps_to_bring(option)
+        return f", too late: {more} more to bring it" if option.steps + more > self.steps_left else ""
+
+    def _steps_to_bring(self, option: Option) -> int:
+        """Return the estimated steps after an option until what it fetches is brought; 0 where it fetches nothing."""
+        hauling, known = self.domain.hauling, self.view.known
+        if hauling is None or option.goal is None:
+            return 0
+        after, held = self.domain.predict(self.agent, option.action, known), Vocabulary(self.domain.relations).held
+        if len(held_things(self.agent, after, held)) <= len(held_things(self.agent, known, held)):
+            return 0
+        return self.domain.estimate_steps(self.agent, hauling.deliver(), after)
 
     @cached_property
     def taken(self) -> Mapping[GoalId, Sequence[AgentId]]:

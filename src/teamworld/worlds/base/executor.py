@@ -16,7 +16,7 @@ class Result(NamedTuple):
 
     status: Literal["running", "done", "failed"] = "running"
     reason: str = ""
-    """Why it failed: one of the world's words, then perhaps a colon and an explanation."""
+    """Why it failed, or what ended it early: one of the world's words, then perhaps a colon and an explanation."""
     constraint: Constraint | None = None
     blocker: str | None = None
     """Who or what was in the way."""
@@ -143,7 +143,7 @@ class Executor(Generic[Skill]):
         """End an agent's running action and add it to its history, with all its primitives."""
         del self.running[agent]
         if not self._tells_reasons and result.reason:
-            result = Result(result.status, "failed")
+            result = Result(result.status, "failed" if result.status == "failed" else "")
         self.histories[agent] += (_with_result(self._progress.pop(agent), result._replace(ready=None)),)
 
     def list_remainders(self, t: int) -> Mapping[AgentId, Action]:

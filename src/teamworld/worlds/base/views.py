@@ -78,6 +78,11 @@ class FrameView(Generic[Frame]):
         """Not told."""
         return None
 
+    @property
+    def steps_to_go(self) -> int | None:
+        """Not told."""
+        return None
+
 
 class FactsDomain(Protocol):
     """What a view of facts asks its world's domain."""
@@ -235,6 +240,8 @@ class TeamFrame(FactsFrame[DescribedDomain]):
     """Who cannot act now."""
     remainders: Mapping[AgentId, Action]
     """What is left of each running action, as an action."""
+    steps_to_go: Mapping[AgentId, int]
+    """Ticks that running actions still take, where that is known."""
 
 
 class TeamView(FactsView[TeamFrame]):
@@ -254,6 +261,11 @@ class TeamView(FactsView[TeamFrame]):
     def remainder(self) -> Action | None:
         """What is left of its running action, as an action."""
         return self._now.remainders.get(self._agent)
+
+    @property
+    def steps_to_go(self) -> int | None:
+        """Ticks that its running action still takes, where that is known."""
+        return self._now.steps_to_go.get(self._agent)
 
     def text(self, form: str = "plain") -> str:
         """Return the view in words.

@@ -74,6 +74,10 @@ class FactsWorld(TeamWorld[Skill], Generic[DomainT, Skill, ChangeT]):
     def perceive(self, agent: AgentId) -> Perception:
         """Return what an agent knows now."""
 
+    def count_steps_to_go(self) -> Mapping[AgentId, int]:
+        """Return the ticks that running actions still take, of those that cannot take more or less."""
+        return {}
+
     @property
     def unable(self) -> frozenset[AgentId]:
         """The agents that cannot act now."""
@@ -139,6 +143,7 @@ class FactsWorld(TeamWorld[Skill], Generic[DomainT, Skill, ChangeT]):
             self._spec.kinds,
             self.unable,
             self._executor.list_remainders(self._t),
+            self.count_steps_to_go(),
         )
 
     def _complete(self, agent: AgentId, action: Action) -> Action:

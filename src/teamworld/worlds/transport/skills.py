@@ -7,21 +7,22 @@ a delivery to within 1.5 m of the bed, exploring to within 1.02 m of the middle 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final
 
 import numpy as np
 
-from teamworld.language import Action, ActionSchema, Entity, Measures, Param
+from teamworld.language import Action, ActionSchema, Entity, Measures, Param, plain
 from teamworld.worlds.base.domain import COMMON_SCHEMAS
 from teamworld.worlds.base.executor import DONE, RUNNING, Result
+from teamworld.worlds.base.words import listed
 from teamworld.worlds.contract import WAIT
 from teamworld.worlds.transport import navigation, sight
 from teamworld.worlds.transport.navigation import Way
 from teamworld.worlds.transport.observe import BED, Known, Names
-from teamworld.worlds.transport.physics import BED_RANGE, GRASP_RANGE
+from teamworld.worlds.transport.physics import BED_RANGE, DROP_FRAMES, GRASP_RANGE, TURN_FRAMES
 from teamworld.worlds.transport.sight import CHART, CHART_CELL, CHART_X, CHART_Z, FREE, NEVER, UNKNOWN, WHOLE, Moment
 from teamworld.worlds.transport.state import (
     DROP,
@@ -35,6 +36,7 @@ from teamworld.worlds.transport.state import (
     REASONS,
     STAY,
     Primitive,
+    Rules,
 )
 
 MEASURES: Final[Measures] = {
@@ -159,8 +161,8 @@ class TransportSkill:
     _turned: int = 0
     _looked: int = 0
     """Turns that look for the bed."""
-    _found: int = -1
-    """Things of use that the agent knew of at its last step."""
+    _known: frozenset[Entity] | None = None
+    """Things of use that the agent knew of at its last step; None before the first."""
     _place: tuple[float, float] | None = None
     """Where it searches."""
 
@@ -185,6 +187,19 @@ class TransportSkill:
         if verb == "put":
             return Primitive(PUT)
         return Primitive(STAY, frames=int(str(self.action.args[0])))
+
+    def steps_to_go(self, moment: Moment, rules: Rules) -> int | None:
+        """Return the frames that it still takes, where no way and no luck decides on them; None elsewhere."""
+        body, verb = moment.state.agents[self.number], self.action.verb
+        spent, runs = int(body["spent"]), int(body["verb"])
+        if runs == PUT:
+            return rules.put_frames - spent
+        if runs == DROP:
+            held = int((moment.state.hands[self.number] != NOTHING).sum()) if verb == "deliver" else 0
+            return DROP_FRAMES * (held + 1) - spent
+        if verb == "explore" and self._turned:
+            return TURN_FRAMES * (TURNS - self._turned + 1) - spent
+        return None
 
     def take(self, moment: Moment) -> None:
         """Take in how its primitive action has ended."""
@@ -212,8 +227,9 @@ class TransportSkill:
         if body["room"] == room and box.contains(float(body["x"]), float(body["z"])):
             return DONE
         has_hand = bool((moment.state.hands[self.number] == NOTHING).any())
-        if self._finds(moment) and has_hand:
-            return DONE
+        sighted = self._sight(moment, ANYTHING)
+        if sighted and has_hand:
+            return _ended_by(sighted)
         return self._walk(moment, *box.center, 0.0) or DONE
 
     def _explore(self, moment: Moment) -> Primitive | Result:
@@ -227,8 +243,8 @@ class TransportSkill:
         return Primitive(LEFT)
 
     def _search(self, moment: Moment) -> Primitive | Result:
-        if self._finds(moment, str(self.action.args[0])):
-            return DONE
+        if sighted := self._sight(moment, str(self.action.args[0])):
+            return _ended_by(sighted)
         if self._steps >= SEARCH_STEPS:
             return DONE
         if self._place is None:
@@ -319,19 +335,25 @@ class TransportSkill:
         body = moment.state.agents[self.number]
         return math.dist((float(body["x"]), float(body["z"])), (x, z))
 
-    def _finds(self, moment: Moment, what: str = ANYTHING) -> bool:
-        """Return whether such a thing has come in sight since the last step that the agent did not know of.
+    def _sight(self, moment: Moment, what: str) -> list[Entity]:
+        """Return the things of such a kind that have come in sight since the last step and were not known before.
 
         What somebody carries is not there to be taken.
         """
         things = moment.knowledge.things[self.number]
         holder = np.where(things["inside"] == NOTHING, things["holder"], things["holder"][things["inside"]])
-        is_seen = (things["seen"] != NEVER) & (holder == NOBODY)
+        is_seen = ((things["seen"] != NEVER) & (holder == NOBODY)).tolist()
         holds_one = any(int(item) in self.names.container_numbers for item in moment.state.hands[self.number])
-        sighted = int(what in (ANYTHING, "bed") and moment.knowledge.own["bed"][self.number] != NEVER)
-        if what in (ANYTHING, "target"):
-            sighted += int(np.count_nonzero(is_seen[self.names.target_numbers]))
+        sought = list(self.names.target_numbers) if what in (ANYTHING, "target") else []
         if what == "container" or (what == ANYTHING and not holds_one):
-            sighted += int(np.count_nonzero(is_seen[self.names.container_numbers]))
-        before, self._found = self._found, sighted
-        return 0 <= before < sighted
+            sought += self.names.container_numbers
+        known = {self.names.things[number] for number in sought if is_seen[number]}
+        if what in (ANYTHING, "bed") and moment.knowledge.own["bed"][self.number] != NEVER:
+            known.add(BED)
+        before, self._known = self._known, frozenset(known)
+        return [] if before is None else sorted(known - before, key=attrgetter("id", "kind"))
+
+
+def _ended_by(sighted: Sequence[Entity]) -> Result:
+    """Return how a walk ends for what came in sight."""
+    return Result("done", f"sighted: {listed([*map(plain, sighted)])} came in sight")

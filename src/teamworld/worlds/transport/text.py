@@ -62,8 +62,7 @@ def tell_rules(wants: Wants, rules: Rules, eyes: Eyes, beliefs: TransportBeliefs
         f"steps{spill}. A container holds {CAPACITY} targets, of any tasks; fetching one is listed with the task "
         f"that lacks most. Dropping takes {DROP_FRAMES} steps a hand: the thing lies after the first, and another "
         f"action may be begun then. What is in a container stays in it. Deliver drops at {BED_NEAR:g} m from the bed; "
-        "what you still hold there counts already, but tasks list it until it lies. A put, a drop or a look "
-        "around that goes on is listed with the steps of a whole one.",
+        "what you still hold there counts already, but tasks list it until it lies.",
         _tell_sight(eyes, team),
     ]
     if team:

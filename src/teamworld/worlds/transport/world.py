@@ -195,6 +195,11 @@ class TransportWorld(FactsWorld[TransportDomain, TransportSkill, TransportChange
             return DONE
         return super().judge_stopped(skill)
 
+    def count_steps_to_go(self) -> dict[AgentId, int]:
+        """Return the frames that puts, drops and looks around still take."""
+        left = {agent: skill.steps_to_go(self._moment, self._rules) for agent, skill in self._executor.running.items()}
+        return {agent: frames for agent, frames in left.items() if frames is not None}
+
     def advance(self, running: Mapping[AgentId, TransportSkill]) -> TransportChange:
         """Go through frames until an action ends, an agent sees something new, or a waiting one has waited."""
         state, own = self._moment.state, self._moment.knowledge.own

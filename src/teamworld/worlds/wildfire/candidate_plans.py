@@ -90,10 +90,12 @@ def _scout_plans(mission: Mission, state: SymbolicState, agent: AgentId, fire: E
     yield (*there, WAIT)
 
 
-def all_found(mission: Mission, state: SymbolicState) -> bool:
-    """Return whether people are all that is to be found, and all that the mission speaks of are known."""
+def is_search_over(mission: Mission, state: SymbolicState) -> bool:
+    """Return whether people are all that is to be found, and it is known of all that the mission speaks of where."""
     people = mission.clusters * mission.per_cluster
-    return mission.task == "rescue" and sum(number < people for number in state.people) >= people
+    if mission.task != "rescue" or sum(number < people for number in state.people) < people:
+        return False
+    return all(person.state != "free" or person.at is not None for person in state.people.values())
 
 
 def search_plans(mission: Mission, state: SymbolicState, agent: AgentId, _: Entity | None = None) -> Iterator[Steps]:
@@ -354,8 +356,9 @@ def standby_plans(mission: Mission, state: SymbolicState, agent: AgentId) -> Ite
         if far != body.at and not state.dangerous(far):
             yield (move_to(far),)
     lost = any(person.state == "free" and person.at is None for person in state.people.values())
-    if kind not in WALKERS and (state.unseen or lost):
+    looks = not is_search_over(mission, state)
+    if looks and kind not in WALKERS and (state.unseen or lost):
         yield from search_plans(mission, state, agent)
     yield REST
-    if state.sectors:
+    if looks and state.sectors:
         yield from search_plans(mission, state, agent)

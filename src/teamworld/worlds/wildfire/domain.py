@@ -26,7 +26,7 @@ from teamworld.worlds.base.executor import complete_action
 from teamworld.worlds.contract import POSSIBLE, WAIT, Domain, Goal, ImpossibleFacts, Option, Verdict, View
 from teamworld.worlds.wildfire import heuristic
 from teamworld.worlds.wildfire.beliefs import WildfireBeliefs
-from teamworld.worlds.wildfire.candidate_plans import candidate_plans, go_to
+from teamworld.worlds.wildfire.candidate_plans import candidate_plans, go_to, is_search_over
 from teamworld.worlds.wildfire.firebreaks import enclosed_ground, firebreak
 from teamworld.worlds.wildfire.goal_text import goal_text
 from teamworld.worlds.wildfire.goals import goals_in
@@ -232,7 +232,8 @@ class WildfireDomain(Domain):
         """Yield ways to look around and ways out."""
         at = state.agents[agent].at
         search = "search" if self._open(state, "search") else None
-        for number in sorted(state.unseen, key=lambda n: (dist(state.sectors[n], at), n))[:FEW]:
+        unseen = () if is_search_over(self.mission, state) else state.unseen
+        for number in sorted(unseen, key=lambda n: (dist(state.sectors[n], at), n))[:FEW]:
             yield go_to(Entity("sector", number)), search
         for plan in islice(candidate_plans(self.mission, state, agent, None), 1):
             yield from ((act, None) for act in plan if act.verb == "move_to")

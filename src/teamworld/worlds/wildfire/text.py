@@ -18,7 +18,7 @@ import numpy as np
 
 from teamworld.errors import UserError
 from teamworld.language import Cell, Entity, show
-from teamworld.worlds.wildfire.candidate_plans import all_found, share_sectors
+from teamworld.worlds.wildfire.candidate_plans import is_search_over, share_sectors
 from teamworld.worlds.wildfire.goal_text import ranges
 from teamworld.worlds.wildfire.kernels.agents import (
     DRY,
@@ -647,6 +647,9 @@ class _Told:
         if not unseen:
             yield "All sectors have been seen."
             return
+        if is_search_over(self._mission, state):
+            yield "All civilians of the mission are found: nobody need search."
+            return
         order = sorted(unseen, key=lambda number: (dist(state.sectors[number], self._at), number))
         lines, owners = [], {number: agent for agent, number in share_sectors(self._mission, state).items()}
         for number in order[:MOST_SECTORS]:
@@ -658,8 +661,7 @@ class _Told:
         more = f"; {len(rest)} more unseen, go_to takes any of them: sector_{ranges(rest)}" if rest else ""
         if theirs := [f"sector_{number} for {owners[number]}" for number in rest if number in owners]:
             more = f"{more} ({', '.join(theirs)})"
-        known = "All civilians of the mission are found. " if all_found(self._mission, state) else ""
-        yield f"{known}Sectors that nobody has seen whole: {'; '.join(lines)}{more}."
+        yield f"Sectors that nobody has seen whole: {'; '.join(lines)}{more}."
 
     def targets(self) -> Iterator[str]:
         """Yield where trees are to be cut."""

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teamworld.errors import UserError
-from teamworld.language import Action, Facts, Plan, parse_plan, prototype
+from teamworld.language import Action, Facts, Plan, parse_plan, plain, prototype
 from teamworld.worlds.contract import Goal
 from teamworld.worlds.cube import candidate_plans, geometry
 from teamworld.worlds.cube.actions import Controller
@@ -366,7 +366,8 @@ def test_options_are_finite_legal_and_priced(seed: int, n: int) -> None:
             estimate = DOMAIN.estimate_steps(agent, option.action, here.facts)
             assert option.steps >= 1
             assert option.steps == estimate or option.action.verb in ("move_to_block", "push_block")  # as teammates are
-            assert (option.goal is None) == (option.action.verb in ("move", "idle"))
+            assert option.goal is not None or option.action.verb in ("move", "idle")
+            assert option.goal is None or option.action.verb != "idle"
 
 
 def test_ticks_are_those_of_the_way_and_of_the_last_partner() -> None:
@@ -386,3 +387,15 @@ def test_measures_match_the_schemas() -> None:
         assert DOMAIN.measures[verb] == tuple(param.measure for param in schema.params)
     assert DOMAIN.measures["push_block"][1] == "units"
     assert DOMAIN.measures["rendezvous"][2] == "quorum"
+
+
+def test_a_straight_walk_to_the_end_of_a_line_is_an_option() -> None:
+    here = state(12, [(5, 3), (2, 2)], [(2, 5, 4)])
+    moves = [option for option in DOMAIN.options("agent_1", here.facts) if option.action.verb == "move"]
+    assert [(plain(option.action), option.goal, option.steps) for option in moves] == [("move(down, 3)", "block_0", 3)]
+
+
+def test_moves_out_of_the_way_lead_out_of_it() -> None:
+    here = state(12, [(6, 9), (0, 0)], [(2, 5, 4)])
+    moves = [plain(option.action) for option in DOMAIN.options("agent_0", here.facts) if option.action.verb == "move"]
+    assert moves == ["move(up, 2)", "move(down, 1)"], "to the sides it stays in the rows of the block"

@@ -72,7 +72,7 @@ def test_every_action_is_explained_and_its_example_can_be_written() -> None:
             [(0, 0), (1, 0)],
             [(2, 1, 1), (1, 1, 3)],
             "17 columns to go, worth 2, takes 3 agents, 2 once block_1 is gone (agent_1 is there); you: 12 steps to "
-            "its left face; cannot be done now by 2: block_1 is in the way at once (takes 3)",
+            "its left face; cannot be done now by 2: block_1 is in the way from the start (takes 3)",
         ),
         (
             [(4, 3), (4, 9)],
@@ -285,9 +285,9 @@ def test_moves_are_options_where_an_agent_may_be_in_the_way_and_do_not_end_at_on
         return [str(option.action) for option in view.options if option.action.verb == "move"]
 
     beside = [(3, 3), (2, 3)]
-    assert moves(*beside) == ["move(down, 1)", "move(left, 1)", "move(right, 1)"]
+    assert moves(*beside) == ["move(down, 3)", "move(left, 1)", "move(right, 3)"]
     ahead = [(4, 9), (2, 3)]
-    assert moves(*ahead) == ["move(up, 1)", "move(down, 1)", "move(left, 1)"]
+    assert moves(*ahead) == ["move(up, 1)", "move(down, 1)"]
     lined_up, far = [(4, 3), (0, 0)], [(9, 9), (0, 0)]
     assert moves(*lined_up) == moves(*far) == []
 

@@ -266,7 +266,7 @@ def test_the_text_is_plain_and_tells_all() -> None:
         "You are agent_0 at (4, 3). Goal: column 9.",
         "Others: agent_1 (1, 0), doing move(down, 2).",
         "block_0 (weight 1) is at (4, 4); open faces: up, down, left; "
-        "agent_0 lined up left. Pushed right it takes along block_1 at once (2 agents).",
+        "agent_0 lined up left. Pushed right it takes along block_1 from the start (2 agents).",
         "block_1 (weight 1) is at (4, 5); open faces: up, down, right.",
         "block_2 (weight 1) is at (8, 8).",
         "block_3 (weight 2) fills rows 7-8, columns 1-2. "

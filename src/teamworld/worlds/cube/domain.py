@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import takewhile
 
 from teamworld.errors import UserError
-from teamworld.language import Action, ActionSchema, AgentId, Facts, GoalId, Measures, Plan, Relation
+from teamworld.language import Action, ActionSchema, AgentId, Cell, Facts, GoalId, Measures, Plan, Relation
 from teamworld.worlds.contract import WAIT, Domain, Goal, ImpossibleFacts, Option, Verdict, View, describe_goal
 from teamworld.worlds.cube import actions, candidate_plans, geometry, heuristic, text
 from teamworld.worlds.cube.actions import (
@@ -237,13 +238,11 @@ def _options(state: SymbolicState, agent: AgentId, known: ActionSchemas, radius:
     if radius is not None:
         for search in shared_searches(state, agent, radius):
             chosen.setdefault(search.actions[0], None)
-    row, col = at = state.agents[agent]
+    at = state.agents[agent]
     is_lined_up = any(action.verb in ("push_block", "rendezvous") for action in chosen)
-    if at in (candidate_plans.lanes(state) if is_lined_up else candidate_plans.busy_cells(state)):
-        for side in SIDES:
-            rows, cols = DELTA[side]
-            if state.is_free((row + rows, col + cols)):
-                chosen.setdefault(Action("move", (side, 1)), None)
+    in_the_way = candidate_plans.lanes(state) if is_lined_up else candidate_plans.busy_cells(state)
+    for side, cells in _ways_out(state, at, in_the_way).items():
+        chosen.setdefault(Action("move", (side, cells)), None)
     chosen[Action("idle", (1,))] = None
     return tuple(
         Option(action, goal, _estimate_option(state, agent, action, known), action.verb in ("push_block", "rendezvous"))
@@ -262,6 +261,7 @@ def _on_block(state: SymbolicState, agent: AgentId, block: int) -> Iterator[tupl
         if face != aligned_face:
             if geometry.staging_cells(state, block, face) and actions.can_reach_face(state, agent, block, face):
                 yield Action("move_to_block", (thing, face)), goal
+            yield from ((action, goal) for action in _line_ups(state, agent, block, face))
             continue
         jam, need = find_jam(state, block, face), geometry.chain_weight(state, block, face)
         if jam is None:
@@ -273,6 +273,40 @@ def _on_block(state: SymbolicState, agent: AgentId, block: int) -> Iterator[tupl
         stop = obstruction(state, block, "right", state.team) if face == "left" else None
         if need > 1 and (stop is None or pushers_of(state, stop.block)):
             yield Action("rendezvous", (thing, face, need)), goal
+
+
+def _line_ups(state: SymbolicState, agent: AgentId, block: int, face: str) -> Iterator[Action]:
+    """Yield straight walks to the ends of lines behind a face whose push lacks agents."""
+    if len(geometry.aligned_agents(state, block, face)) >= geometry.chain_weight(state, block, face):
+        return
+    row, col = state.agents[agent]
+    for line in geometry.lines(state, block, face):
+        if not line.agents or line.next is None:
+            continue
+        rows, cols = line.next[0] - row, line.next[1] - col
+        side = next((side for side, way in DELTA.items() if way == (_sign(rows), _sign(cols))), None)
+        if side is not None and all(map(state.is_free, _cells_along((row, col), side, abs(rows + cols)))):
+            yield Action("move", (side, abs(rows + cols)))
+
+
+def _ways_out(state: SymbolicState, at: Cell, in_the_way: Collection[Cell]) -> Mapping[str, int]:
+    """Return for each side how many cells that way an agent is out of the way; one cell to all sides if for none."""
+    if at not in in_the_way:
+        return {}
+    free = {side: list(takewhile(state.is_free, _cells_along(at, side, state.side))) for side in SIDES}
+    quiet = (
+        (side, next((n for n, cell in enumerate(run, 1) if cell not in in_the_way), 0)) for side, run in free.items()
+    )
+    return {side: cells for side, cells in quiet if cells} or {side: 1 for side, run in free.items() if run}
+
+
+def _cells_along(at: Cell, side: str, count: int) -> Iterator[Cell]:
+    rows, cols = DELTA[side]
+    return ((at[0] + n * rows, at[1] + n * cols) for n in range(1, count + 1))
+
+
+def _sign(number: int) -> int:
+    return (number > 0) - (number < 0)
 
 
 def _with_time(state: SymbolicState, agent: AgentId, action: Action, known: ActionSchemas) -> Action:

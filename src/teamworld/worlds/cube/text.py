@@ -194,7 +194,7 @@ def _describe_way(state: SymbolicState, block: int) -> str:
 
 
 def _after(columns: int) -> str:
-    return f"after {count(columns, 'column')}" if columns else "at once"
+    return f"after {count(columns, 'column')}" if columns else "from the start"
 
 
 def _describe_wait(view: CubeView, block: int) -> str:

@@ -214,7 +214,7 @@ def _rescues(mission: Mission, state: SymbolicState) -> Iterator[Goal]:
             kinds=("firefighter",),
             features=(("people", "few" if size <= 3 else "many"), ("distance", away)),
             weight=float(size),
-            capacity=max(1, min(left, len(mission.agents("firefighter")))),
+            capacity=max(1, min(size, len(mission.agents("firefighter")))),
             units=left,
             constraints=("dependency", "spatial"),
             can_be_lost=True,

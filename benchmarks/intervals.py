@@ -47,14 +47,15 @@ KINDS: dict[str, tuple[Callable[[Generator, int], Units], float, bool]] = {
 
 
 def coverage(kind: str, size: int, samples: int) -> float:
-    """Return the share of intervals that hold the truth."""
+    """Return the share of intervals that hold the truth; where all units are alike, tables show none."""
     draw, truth, binary = KINDS[kind]
-    rng, held = np.random.default_rng(size), 0
+    rng, held, shown = np.random.default_rng(size), 0, 0
     for _ in range(samples):
         interval = ratio_interval({"": draw(rng, size)}, binary=binary)
         assert interval is not None
-        held += interval.low <= truth <= interval.high
-    return held / samples
+        shown += interval.low < interval.high
+        held += interval.low <= truth <= interval.high and interval.low < interval.high
+    return held / shown
 
 
 def size_of(kind: str, size: int, samples: int) -> float:

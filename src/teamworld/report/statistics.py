@@ -2,9 +2,10 @@
 
 The interval of a mean, of a ratio of sums and of a difference of either is made from the jackknife pseudo-values of the
 units (Efron and Tibshirani 1993, chapter 11), which are the values themselves where there is no ratio. Of fewer than 8
-units it is Student's; that of a mean or a ratio of 3 to 7 is wider by a factor of 1.28, as Student's own holds the truth
-of skewed values, and of shares near an end, only nine times in ten. Of more each bound is half way between Student's and that of the
-studentised bootstrap (chapter 12), whose distance from the mean is cut at twice Student's. What this covers is printed by ``benchmarks/intervals.py``.
+units it is Student's; that of a mean or a ratio of 3 to 7 is wider by a factor of 1.28, as Student's own holds the
+truth of skewed values, and of shares near an end, only nine times in ten. Of more each bound is half way between
+Student's and that of the studentised bootstrap (chapter 12), whose distance from the mean is cut at twice Student's.
+What this covers is printed by ``benchmarks/intervals.py``.
 """
 
 from __future__ import annotations

@@ -103,6 +103,33 @@ def test_who_searches_has_a_sector_of_its_own_and_is_told_whose_the_others_are(l
         assert all(f"for {mate}" in view.text() for mate in shared)
 
 
+def test_a_sector_is_searched_to_its_last_cell_or_until_somebody_is_found() -> None:
+    here = make("rescue_civilians_search_and_rescue", 3, 40, {})
+    agent, orders = "firefighter_1", {"firefighter_1": Action("go_to", (Entity("sector", 13),))}
+    while not (ended := here.view(agent).history):
+        here.step(orders)
+        orders = {}
+    scene = here.view(agent).state
+    assert 13 not in scene.unseen
+    assert ended[-1].ending == "done"
+    walk = {agent: Action("go_to", (Entity("sector", 15),))}
+    for number in range(16):
+        orders = {"drone_6": Action("go_to", (Entity("sector", number),)), **walk}
+        while len(here.view("drone_6").history) <= number and not here.view(agent).history[1:]:
+            here.step(orders)
+            orders, walk = {}, {}
+    assert here.view(agent).history[1].ending.endswith("came in sight")
+
+
+def test_the_pair_that_shows_most_a_step_comes_first() -> None:
+    world = make("rescue_civilians_search_and_rescue", 0, 40, {})
+    scene = scene_of(world)
+    least = min(scene.unseen, key=scene.unseen.__getitem__)
+    shared = share_sectors(world.domain.mission, scene)
+    assert least not in shared.values(), "what is all but seen is not worth the way"
+    assert all(scene.unseen[shared[drone]] > 80 for drone in ("drone_6", "drone_7"))
+
+
 class _Ground(SimpleNamespace):
     """Ground that was all seen just now, of (N, N) codes."""
 

@@ -141,6 +141,10 @@ def test_the_ground_is_the_map_that_was_sighted(shared: bool) -> None:
             for number, (x0, x1, y0, y1) in enumerate(here.domain.mission.sectors):
                 part = codes[y0:y1, x0:x1]
                 assert scene.unseen.get(number, 0) == -(-100 * int((part == 0).sum()) // part.size)
+                x, y = scene.ahead.get(number, scene.sectors[number])
+                assert x0 <= x < x1
+                assert y0 <= y < y1
+                assert number not in scene.unseen or codes[y, x] == 0, "the search goes on where nobody looked"
 
 
 def test_what_was_known_then_does_not_change() -> None:

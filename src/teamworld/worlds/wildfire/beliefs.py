@@ -143,6 +143,8 @@ class WildfireBeliefs:
         if isinstance(subject, Entity) and fact.predicate == "UNSEEN":
             return UNSEEN_TOO if self._in_view(subject.id, agent, body) < 1 else 0.0
         sector = self._sector(fact, state)
+        if sector is not None and sector not in state.unseen and state.unseen:
+            return 1.0  # who searches it sees all of it
         if sector is not None:
             return at_least(self._in_view(sector, agent, body), _unseen(state, sector) or 1.0)
         return max((self._sees(agent, body, cell) for cell in _where(fact, state)), default=0.0)

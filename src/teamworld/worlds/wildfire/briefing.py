@@ -221,10 +221,12 @@ def _search(mission: Mission) -> Iterator[str]:
         what = "The fire, and each cluster,"
     sectors = f"{side} x {side} sectors, sector_0 to sector_{side * side - 1}, row by row from the north-west"
     divided = f"the map is divided into {sectors}" if side > 1 else "the whole map is sector_0"
-    yield f"{what} is as likely to be in one cell that nobody has seen as in any other. For the search {divided}."
+    likely = f"{what} is as likely to be in one cell that nobody has seen as in any other."
+    yield f"{likely} For the search {divided}; where a cell stands for a sector, as in beliefs, it is its middle."
     if searchers := mission.of_team("drone", "helicopter") if mission.fights else ("free-handed agent",):
         yield (
             f"Nobody need say who searches where: of {' and '.join(f'{kind}s' for kind in searchers)} and sectors not "
-            "seen whole those fewest steps apart are paired first; the situation says which sector is for whom, as all "
-            "stand now. That divides them without words; whoever finds more elsewhere may go there."
+            "seen whole those are paired first that show most unseen ground for each step of the way there and through "
+            "it; the situation says which sector is for whom, as all stand now. That divides them without words, but "
+            "nobody is bound by it: who is on its way elsewhere may go on."
         )

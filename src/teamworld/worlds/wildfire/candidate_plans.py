@@ -17,7 +17,7 @@ import numpy as np
 from teamworld.language import Action, AgentId, Cell, Entity
 from teamworld.worlds.contract import WAIT, Goal
 from teamworld.worlds.wildfire.firebreaks import enclosed_ground, uncut_runs
-from teamworld.worlds.wildfire.skills import cut_before, cutting_left, expected_state, is_near
+from teamworld.worlds.wildfire.skills import cut_before, cutting_left, expected_state, is_near, search_way
 from teamworld.worlds.wildfire.state import SEATS, TANK
 from teamworld.worlds.wildfire.symbolic_state import BOARDING_REACH, PACE, WALKERS, Mission, SymbolicState
 
@@ -99,10 +99,10 @@ def is_search_over(mission: Mission, state: SymbolicState) -> bool:
 
 
 def search_plans(mission: Mission, state: SymbolicState, agent: AgentId, _: Entity | None = None) -> Iterator[Steps]:
-    """Yield ways to look around: each to one of the nearest sectors that nobody has seen whole, and on to the next.
+    """Yield ways to look around: each through a sector that nobody has seen whole.
 
-    None begins where ``share_sectors`` sends a teammate, unless that leaves none. Where all was seen, what is looked
-    for goes about: then to the middles that nobody has seen for longest.
+    It is the sector to which ``share_sectors`` sends the agent; where that leaves it none, those that show most a step.
+    Where all was seen, what is looked for goes about: then to the middles that nobody has seen for longest.
     """
     at, ground = state.agents[agent].at, state.ground
     if not state.unseen:
@@ -110,35 +110,31 @@ def search_plans(mission: Mission, state: SymbolicState, agent: AgentId, _: Enti
         order = sorted(seen, key=lambda middle: (seen[middle], dist(middle, at), middle))
         yield from ((move_to(middle),) for middle in [middle for middle in order if middle != at][:MOST_PLACES])
         return
-    ways = sorted(state.unseen, key=lambda number: (dist(state.sectors[number], at), number))
-    ways = [number for number in ways if not is_near(agent, Entity("sector", number), mission, state)]
-    shared = share_sectors(mission, state)
-    theirs = {number for teammate, number in shared.items() if teammate != agent} if agent in shared else set[int]()
-    for number in ([number for number in ways if number not in theirs] or ways)[:MOST_PLACES]:
-        middle = state.sectors[number]
-        rest = (other for other in ways if other != number)
-        then = min(rest, key=lambda other: (dist(state.sectors[other], middle), other), default=None)
-        sectors = (number,) if then is None else (number, then)
-        yield tuple(go_to(Entity("sector", sector)) for sector in sectors)
+    own = share_sectors(mission, state).get(agent)
+    ways = [number for number in state.unseen if number in state.sectors]
+    best = sorted(ways, key=lambda number: (-_shown_a_step(agent, number, mission, state), number))
+    for number in best[:MOST_PLACES] if own is None else [own]:
+        yield (go_to(Entity("sector", number)),)
 
 
 def share_sectors(mission: Mission, state: SymbolicState) -> Mapping[AgentId, int]:
     """Return for each agent with free hands the sector that it searches, as all who know the same agree without words.
 
-    Of the agents and the sectors that nobody has seen whole those are paired first that are the fewest steps apart, at
-    an agent's pace over bare ground; of equals by name. Whoever is left without a sector searches where it likes.
+    Of the agents and the sectors that nobody has seen whole those are paired first that show most unseen ground for
+    each step of the way there and through the sector, at an agent's pace over bare ground; of equals by name. Whoever
+    is left without a sector searches where it likes.
     """
     return state.derived("shared sectors", lambda: _share_sectors(mission, state))
 
 
 def _share_sectors(mission: Mission, state: SymbolicState) -> Mapping[AgentId, int]:
     pairs = sorted(
-        (dist(state.sectors[number], body.at) / PACE[mission.kinds[agent]], agent, number)
+        (-_shown_a_step(agent, number, mission, state), agent, number)
         for agent, body in state.agents.items()
         if body.holds is None and body.aboard is None
         if not mission.fights or mission.kinds[agent] not in WALKERS
         for number in state.unseen
-        if number in state.sectors and state.sectors[number] != body.at
+        if number in state.sectors
     )
     shared: dict[AgentId, int] = {}
     taken = set[int]()
@@ -147,6 +143,13 @@ def _share_sectors(mission: Mission, state: SymbolicState) -> Mapping[AgentId, i
             shared[agent] = number
             taken.add(number)
     return shared
+
+
+def _shown_a_step(agent: AgentId, sector: int, mission: Mission, state: SymbolicState) -> float:
+    """Return the unseen cells of a sector for each step of an agent until it is seen whole, and one of its start."""
+    kind, way = mission.kinds[agent], dist(state.ahead.get(sector, state.sectors[sector]), state.agents[agent].at)
+    steps = 1 + (way + search_way(kind, sector, mission, state)) / PACE[kind]
+    return state.unseen[sector] / 100 * mission.cells_in(sector) / steps
 
 
 def _suppress_plans(mission: Mission, state: SymbolicState, agent: AgentId, fire: Entity) -> Iterator[Steps]:

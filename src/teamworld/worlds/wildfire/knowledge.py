@@ -446,6 +446,7 @@ class Knowledge:
         self.t = 0
         self._ground = SeenMap(mission.size, owner)
         self._hidden = {} if mission.known else {n: mission.cells_in(n) for n in mission.middles}
+        self._ahead: Mapping[int, Cell] = {}
         self._targets = target_cells(incident, mission)
         self._trees = dict.fromkeys(self._targets, (3, 0))
         self._people: dict[int, PersonSeen] = {}
@@ -482,6 +483,7 @@ class Knowledge:
         before, teammates = self._ground, self._teammates
         self._ground, news = self._ground.look(sightings, rows, self.t)
         self._count(news)
+        self._move_on()
         self._look_at_things(incident)
         self._look_at_people(incident)
         self._look_at_teammates(living)
@@ -500,6 +502,7 @@ class Knowledge:
             },
             clusters=self._clusters,
             sectors={} if self.mission.known else self.mission.middles,
+            ahead=self._ahead,
             unseen={n: -(-100 * left // self.mission.cells_in(n)) for n, left in self._hidden.items() if left},
             ground=self._ground,
             cutting=self._seen_cutting(before, teammates) if self.mission.cuts else {},
@@ -636,6 +639,19 @@ class Knowledge:
         column, row = (np.searchsorted(edges, along, side="right") for along in news.T)
         for number, count in enumerate(np.bincount(row * mission.tiles + column, minlength=mission.tiles**2).tolist()):
             self._hidden[number] -= count
+
+    def _move_on(self) -> None:
+        """Note where the search of each sector goes on: its middle, then the unseen cell nearest to where it was."""
+        places = {n: self._ahead.get(n, self.mission.middles[n]) for n, left in self._hidden.items() if left}
+        seen_there = [number for number, place in places.items() if self._ground.date(place) >= 0]
+        ahead = {number: cell for number, cell in self._ahead.items() if number in places}
+        seen = self._ground.seen if seen_there else np.zeros((0, 0), np.int32)  # making it takes time
+        for number in seen_there:
+            (x0, x1, y0, y1), (x, y) = self.mission.sectors[number], places[number]
+            down, right = np.nonzero(seen[y0:y1, x0:x1] < 0)
+            nearest = int(np.argmin((down + y0 - y) ** 2 + (right + x0 - x) ** 2))
+            ahead[number] = int(right[nearest]) + x0, int(down[nearest]) + y0
+        self._ahead = ahead
 
 
 def _drove(start: Cell, end: Cell, before: SeenMap, after: SeenMap) -> bool:

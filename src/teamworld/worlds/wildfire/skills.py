@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import dist, inf
-from typing import Any, Final, NamedTuple, TypeAlias
+from math import ceil, dist, inf
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from teamworld.errors import UserError
 from teamworld.language import Action, ActionSchema, AgentId, Cell, Entity, Measures, Param, Term, plain, show
 from teamworld.worlds.base.executor import DONE, RUNNING, Result
+from teamworld.worlds.base.words import listed
 from teamworld.worlds.contract import Constraint
 from teamworld.worlds.wildfire.kernels.agents import DRY, SEEN_BUILDING, SEEN_EXTINGUISHING, SEEN_IGNITED, UNSEEN, WET
 from teamworld.worlds.wildfire.state import (
@@ -24,9 +25,11 @@ from teamworld.worlds.wildfire.state import (
     DROP,
     FILL,
     GO_ANYWHERE,
+    KINDS,
     LIFT,
     SCOOP,
     SEATS,
+    SIGHTS,
     SPRAY,
     STOP,
     TANK,
@@ -64,6 +67,7 @@ MEASURES: Final[Measures] = {
 }
 #: What leaves the agent and the world as they are.
 IDLE: Final = ("wait", "idle", "talk")
+Value = TypeVar("Value")
 Command: TypeAlias = tuple[int, int, int]
 STAY: Command = (STOP, 0, 0)
 
@@ -142,13 +146,15 @@ def _is_fire(thing: Term) -> bool:
 
 def _near_enough(kind: str, mission: Mission) -> str:
     """Return where going to a thing ends, in words."""
+    sought = {"rescue": "civilians", "both": "civilians or fire"}.get(mission.task, "fire")
+    search = "" if mission.known else f"; at a sector on until somebody has seen all of it, or new {sought} somewhere"
     if kind not in WALKERS:
-        return "above a fire where it is hot or burnt" if mission.burns else "above its middle"
+        return ("above a fire where it is hot or burnt" if mission.burns else "above its middle") + search
     if kind == "bulldozer":
-        return "and no nearer to a fire than two cells" if mission.burns else "onto it"
-    wide = [*(() if mission.known else ("sector",)), *(("zone",) if mission.has_zone else ())]
-    middle = f", to the middle of a {' or '.join(wide)}" if wide else ""
-    return "near enough to act on it" + (" and no nearer to a fire than that" if mission.burns else "") + middle
+        return ("and no nearer to a fire than two cells" if mission.burns else "onto it") + search
+    fire = " and no nearer to a fire than that" if mission.burns else ""
+    middle = ", to the middle of a zone" if mission.has_zone else ""
+    return f"near enough to act on it{fire}{middle}{search}"
 
 
 def _cutting(kind: str, mission: Mission, place: Param, spot: Cell, targets: Sequence[Term]) -> Iterator[ActionSchema]:
@@ -210,7 +216,7 @@ def is_near(agent: AgentId, aim: Entity | str, mission: Mission, state: Symbolic
     kind, at = mission.kinds[agent], state.agents[agent].at
     place = state.place(aim, at)
     if isinstance(aim, Entity) and aim.kind == "sector":
-        return aim.id not in state.unseen or place == at
+        return aim.id not in state.unseen
     if place is None:
         return False
     if isinstance(aim, str):
@@ -310,6 +316,10 @@ class RunningSkill:
     """Cells that it came near to its aim."""
     astray: int = 0
     """Timesteps since then."""
+    place: Cell | None = None
+    """Where it makes for."""
+    known: frozenset[Entity] | None = None
+    """The people and fires that were known of when it began."""
     felled: int = 0
     begun_at: Cell | None = None
     """Where a line that is cut begins."""
@@ -317,6 +327,7 @@ class RunningSkill:
     def command(self, mission: Mission, state: SymbolicState) -> Command:
         """Return the primitive of this step."""
         verb, at = self.action.verb, state.agents[self.agent].at
+        self.known = _sighted(state) if self.known is None else self.known
         if verb in ("move_to", "step_toward"):
             return self._toward(cell_of(self.action), mission, state)
         if verb == "go_to":
@@ -336,6 +347,8 @@ class RunningSkill:
 
     def _way(self, place: Cell, mission: Mission, state: SymbolicState) -> Cell | None:
         at = state.agents[self.agent].at
+        if place != self.place:  # a search goes on elsewhere
+            self.place, self.nearest, self.astray = place, inf, 0
         left = dist(at, place)
         self.nearest, self.astray = (left, 0) if left < self.nearest else (self.nearest, self.astray + 1)
         return steer(self.kind, at, place, mission, state)
@@ -412,6 +425,8 @@ class RunningSkill:
             aim = thing_of(self.action)
             if is_near(self.agent, aim, mission, known):
                 return DONE
+            if _is_sector(aim) and (fresh := _sighted(known) - (self.known or frozenset())):
+                return Result("done", f"sighted: {listed([*map(plain, sorted(fresh, key=_by_name))])} came in sight")
             if known.place(aim, known.agents[self.agent].at) is None:
                 return Result("failed", f"not_there: nobody knows where {plain(aim)} is now", "dependency")
             return self._patient(at, known)
@@ -447,6 +462,20 @@ class RunningSkill:
         hot = any(dist(cell, at) <= PACE[self.kind] for cell in known.burning)
         fire = ", fire is in the way" if self.kind in WALKERS and hot else ""
         return Result("failed", f"no_way: {how} at {show(at)}{fire}", "spatial")
+
+
+def _is_sector(aim: Entity | str) -> bool:
+    return isinstance(aim, Entity) and aim.kind == "sector"
+
+
+def _sighted(state: SymbolicState) -> frozenset[Entity]:
+    """Return the people and fires that are known of: what is searched for."""
+    people = (Entity("civilian", number) for number, person in state.people.items() if person.at is not None)
+    return frozenset((*people, *(Entity("fire", number) for number in state.fires)))
+
+
+def _by_name(thing: Entity) -> tuple[str, int]:
+    return thing.kind, thing.id
 
 
 class PrimitiveResult(NamedTuple):
@@ -587,7 +616,18 @@ def estimate_ticks(agent: AgentId, action: Action, mission: Mission, state: Symb
         return 1
     if action.verb == "cut_line":
         return line_ticks(kind, body.at, place, state)
+    aim = action.args[0]
+    if action.verb == "go_to" and isinstance(aim, Entity) and aim.kind == "sector":
+        pace = USUAL_PACE if kind == "firefighter" else PACE[kind]
+        return travel_ticks(kind, body.at, place, state) + ceil(search_way(kind, aim.id, mission, state) / pace)
     return travel_ticks(kind, body.at, place, state)
+
+
+def search_way(kind: str, sector: int, mission: Mission, state: SymbolicState) -> float:
+    """Return the cells that an agent goes on in a sector until all is seen: those left, by the width that it sees."""
+    width = 2 * SIGHTS[KINDS.index(kind)].reveals + 1
+    left = state.unseen.get(sector, 0) / 100 * mission.cells_in(sector)
+    return max(0.0, left - width * width) / width
 
 
 def cutting_left(thing: Entity | str, mission: Mission, state: SymbolicState) -> int:
@@ -639,7 +679,7 @@ def expected_state(agent: AgentId, action: Action, mission: Mission, state: Symb
     place = destination(agent, action, mission, state)
     aim = action.args[0] if action.args else None
     if verb == "go_to" and place is not None and isinstance(aim, Entity) and aim.kind == "sector":
-        state = replace(state, unseen={k: v for k, v in state.unseen.items() if k != aim.id}, memo={})  # it is seen
+        state = replace(state, unseen=_without(state.unseen, aim.id), ahead=_without(state.ahead, aim.id), memo={})
     if verb in ("fell", "cut", "cut_all", "cut_line"):
         state = _cut_trees(action, body, state)
     if place is not None:
@@ -657,6 +697,10 @@ def expected_state(agent: AgentId, action: Action, mission: Mission, state: Symb
     if verb in ("take_aboard", "set_down"):
         return _ride(agent, verb == "take_aboard", mission, state)
     return state
+
+
+def _without(known: Mapping[int, Value], number: int) -> dict[int, Value]:
+    return {key: value for key, value in known.items() if key != number}
 
 
 def _with(state: SymbolicState, agent: AgentId, body: AgentState, **changes: Any) -> SymbolicState:

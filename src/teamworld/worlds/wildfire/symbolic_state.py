@@ -57,7 +57,7 @@ RELATIONS: Final = (
     Relation("WAS", "civilian", ("cell",)),
     Relation("STATE", "civilian", ("free", "held", "safe", "dead")),
     Relation("AT", "sector", ("cell",)),
-    Relation("UNSEEN", "sector", ("number",), role="map"),
+    Relation("UNSEEN", "sector", ("number", "cell"), max_values=2, role="map"),
 )
 CivilianStatus: TypeAlias = Literal["free", "held", "safe", "dead"]
 
@@ -125,6 +125,8 @@ class SymbolicState:
     """The middle of each sector, where something has to be looked for."""
     unseen: Mapping[int, int] = field(default_factory=dict)
     """Per cent of a sector that nobody has seen; without those seen whole."""
+    ahead: Mapping[int, Cell] = field(default_factory=dict)
+    """Where the search of a sector goes on whose middle was seen: an unseen cell, the nearest to where it was."""
     ground: SeenMap | None = field(default=None, compare=False, repr=False)
     cutting: Mapping[AgentId, Cell] = field(default_factory=dict, compare=False, repr=False)
     """Who was seen cutting in the last step, and from which cell on; no fact either."""
@@ -188,8 +190,10 @@ class SymbolicState:
             return _nearest(self.uncut(entity) or [spot.at for spot in self.spots(entity)], at)
         if entity.kind == "zone":
             return self.zone
-        if entity.kind in ("water", "sector"):
-            return (self.water if entity.kind == "water" else self.sectors).get(entity.id)
+        if entity.kind == "water":
+            return self.water.get(entity.id)
+        if entity.kind == "sector":
+            return self.ahead.get(entity.id) or self.sectors.get(entity.id)
         if entity.kind == "fire" and entity.id in self.fires:
             front = self.fires[entity.id]
             return _nearest(list(front.cells), at) or _nearest(list(front.scar), at) or front.origin
@@ -383,6 +387,8 @@ def facts_of(state: SymbolicState) -> Iterator[Fact]:
         yield Fact(Entity("civilian", number), "STATE", person.state)
     for number, percent in state.unseen.items():
         yield Fact(Entity("sector", number), "UNSEEN", percent)
+    for number, cell in state.ahead.items():
+        yield Fact(Entity("sector", number), "UNSEEN", cell)
 
 
 def state_of(facts: Facts) -> SymbolicState:
@@ -416,6 +422,7 @@ def _read(facts: Facts) -> SymbolicState:
     """The first value by kind and predicate, then by number."""
     agents: dict[str, dict[str, object]] = defaultdict(dict)
     burns: dict[str, dict[int, list[Cell]]] = {"BURNS": defaultdict(list), "BURNT": defaultdict(list)}
+    unseen, ahead = dict[int, int](), dict[int, Cell]()
     for fact in facts:
         subject, predicate, value = fact.subject, fact.predicate, fact.value
         if not _is_on_map(value):
@@ -424,6 +431,11 @@ def _read(facts: Facts) -> SymbolicState:
             agents[subject].setdefault(predicate, value)
         elif predicate in burns and isinstance(value, tuple):
             burns[predicate][subject.id].append(value)
+        elif predicate == "UNSEEN":
+            if isinstance(value, tuple):
+                ahead.setdefault(subject.id, value)
+            elif isinstance(value, int):
+                unseen.setdefault(subject.id, value)
         else:
             values[subject.kind, predicate].setdefault(subject.id, value)
 
@@ -470,7 +482,8 @@ def _read(facts: Facts) -> SymbolicState:
         },
         clusters=cells("cluster"),
         sectors=cells("sector"),
-        unseen={number: share for number, share in values["sector", "UNSEEN"].items() if isinstance(share, int)},
+        unseen=unseen,
+        ahead=ahead,
     )
 
 

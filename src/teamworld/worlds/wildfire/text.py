@@ -18,7 +18,7 @@ import numpy as np
 
 from teamworld.errors import UserError
 from teamworld.language import Cell, Entity, show
-from teamworld.worlds.wildfire.candidate_plans import is_search_over, share_sectors
+from teamworld.worlds.wildfire.candidate_plans import go_to, is_search_over, share_sectors
 from teamworld.worlds.wildfire.goal_text import ranges
 from teamworld.worlds.wildfire.kernels.agents import (
     DRY,
@@ -33,7 +33,7 @@ from teamworld.worlds.wildfire.kernels.agents import (
     WET,
 )
 from teamworld.worlds.wildfire.observe import Observation, agent_names, observation
-from teamworld.worlds.wildfire.skills import travel_ticks
+from teamworld.worlds.wildfire.skills import estimate_ticks, travel_ticks
 from teamworld.worlds.wildfire.state import (
     DESTROYED,
     FIREFIGHTER,
@@ -653,15 +653,15 @@ class _Told:
         order = sorted(unseen, key=lambda number: (dist(state.sectors[number], self._at), number))
         lines, owners = [], {number: agent for agent, number in share_sectors(self._mission, state).items()}
         for number in order[:MOST_SECTORS]:
-            steps = travel_ticks(self._view.kind, self._at, state.sectors[number], state)
-            where = f"sector_{number} at {show(state.sectors[number])}, {number_of(steps, 'step')}"
+            steps = estimate_ticks(self._view.agent, go_to(Entity("sector", number)), self._mission, state)
             whose = f", for {owners[number]}" if number in owners else ""
-            lines.append(f"{where}, {unseen[number]} % unseen{whose}")
+            share = f"{unseen[number]} % unseen, from {show(state.ahead.get(number, state.sectors[number]))} on"
+            lines.append(f"sector_{number}: {share}, {number_of(steps, 'step')}{whose}")
         rest = sorted(order[MOST_SECTORS:])
         more = f"; {len(rest)} more unseen, go_to takes any of them: sector_{ranges(rest)}" if rest else ""
         if theirs := [f"sector_{number} for {owners[number]}" for number in rest if number in owners]:
             more = f"{more} ({', '.join(theirs)})"
-        yield f"Sectors that nobody has seen whole: {'; '.join(lines)}{more}."
+        yield f"Sectors that nobody has seen whole, with the steps until they are: {'; '.join(lines)}{more}."
 
     def targets(self) -> Iterator[str]:
         """Yield where trees are to be cut."""

@@ -105,6 +105,10 @@ class ToyView:
     def steps_to_go(self) -> int | None:
         return None
 
+    @property
+    def since(self) -> int | None:
+        return None
+
     def check(self, action: Action) -> Verdict:
         return self.world.check(self.agent, action, self.facts)
 

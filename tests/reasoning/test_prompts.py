@@ -36,7 +36,17 @@ SAFE = {
     # names that the world, the level or the method gave
     *("agent", "kind", "mate", "message.sender", "line.sender", "goal.id", "param.name", "name", "whose"),
     *("q.respondent", "q.teammate", "q.leader", "q.proposer.agent", "entry.agent", "agent.agent", "q.opening"),
-    *("q.spec.agents", "q.situation.team", "me.nearer", "me.mark", "me.tell_late", "names", "agents", "members"),
+    *(
+        "q.spec.agents",
+        "q.situation.team",
+        "me.nearer",
+        "me.mark",
+        "me.tell_late",
+        "me.since",
+        "names",
+        "agents",
+        "members",
+    ),
     # who leads, by name: an answer that names somebody else is refused
     *("q.organisation.leaders", "proposal.leaders", "record.leaders"),
     # ids of tasks: an answer that names another one is refused, or is taken to name none

@@ -305,6 +305,10 @@ class View(Protocol):
     def steps_to_go(self) -> int | None:
         """Ticks that its running action still takes; None where that is no more than an estimate of the remainder."""
 
+    @property
+    def since(self) -> int | None:
+        """Tick at which its running action began; None where none runs or the world does not tell."""
+
     def check(self, action: Action) -> Verdict:
         """Whether the action's preconditions hold, by what the agent knows; never by the truth."""
 
@@ -410,6 +414,9 @@ class HaulingRules(Protocol):
 
     def deliver(self) -> Action:
         """Return the action that brings all that is held to the place."""
+
+    def steps_until_it_counts(self, agent: AgentId, facts: Facts) -> int | None:
+        """Return the estimated ticks until what an agent holds counts at the place; None where it holds nothing."""
 
 
 #: Makes the array that an agent observes, from its view.

@@ -90,6 +90,10 @@ class House:
     def steps_to_go(self) -> int | None:
         return None
 
+    @property
+    def since(self) -> int | None:
+        return None
+
     def check(self, action: Action) -> Verdict:
         return POSSIBLE
 

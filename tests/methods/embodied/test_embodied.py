@@ -137,7 +137,7 @@ def test_what_runs_on_after_its_task_is_over_is_told_so(state: Literal["open", "
     world.reset(0)
     view = world.view("agent_0")
     goals = [replace(goal, state=state) for goal in view.goals]
-    told = cast(View, SimpleNamespace(agent=view.agent, goals=goals, history=(), known=view.known))
+    told = cast(View, SimpleNamespace(agent=view.agent, goals=goals, history=(), known=view.known, t=3, since=1))
     me = AgentKnowledge(told, world.domain, world.spec, running=Plan((parse_action("drop()"),), goals[0].id))
     prompt = environment().get_template("common/prompts/own.md.j2").render(me=me)
     assert ("a task that is over" in prompt) == (state == "done")

@@ -305,7 +305,8 @@ def test_a_task_names_all_who_are_at_it_and_who_is_nearest() -> None:
     team = known("cube", "paper-n2")
     agents = list(team)
     goal = next(goal for goal in team[agents[0]].goals if goal.quorum == 2)
-    options = {a: [Option(parse_action("wait()"), goal.id, steps)] for a, steps in zip(agents, (7, 3), strict=True)}
+    walk = parse_action(f"move_to_block({goal.id.replace('_', '(', 1).replace('block(', '<block>(')}), left)")
+    options = {a: [Option(walk, goal.id, steps)] for a, steps in zip(agents, (7, 3), strict=True)}
     team = {agent: _altered(me, options=options[agent]) for agent, me in team.items()}
     task = next(task for task in record_of(team).tasks if task.goal.id == goal.id)
     assert (task.at, task.others) == ((), ((agents[0], 7),)), "the text tells of the nearest, then comes the next"

@@ -51,7 +51,14 @@ class DialogueKnowledge(AgentKnowledge):
         """Return how a goal stands by what it knows and was told, in a line."""
         line = self.domain.describe_goal(goal, self.agent, self.known)
         is_out_of_reach = goal.thing in self.unseen and goal.id not in self.trips
-        return f"{line}; you were only told of {plain(goal.thing)}: go and see it first" if is_out_of_reach else line
+        if not is_out_of_reach:
+            return line
+        told = f"{line}; you were only told of {plain(goal.thing)}"
+        return (
+            f"{told}, which you must have seen to deliver there"
+            if self.words.hands > 1
+            else f"{told}: go and see it first"
+        )
 
     @cached_property
     def _options(self) -> Sequence[Option]:

@@ -103,6 +103,11 @@ class AgentKnowledge:
         """Steps left."""
         return self.view.steps_left
 
+    @property
+    def since(self) -> int | None:
+        """The step at which the action that runs began; None where that is no news."""
+        return None if self.view.since == self.step else self.view.since
+
     @cached_property
     def situation(self) -> str:
         """Where it is and what it perceives and remembers."""
@@ -132,24 +137,31 @@ class AgentKnowledge:
         left = (option.steps for option in same if complete_action(option.action, self.view) == wholes[0])
         steps = next(left, None) or self.domain.estimate_steps(self.agent, rest, self.view.known)
         others = [option for option in options if option not in same]
-        return [Option(doing, self.running.goal, self.view.steps_to_go or steps), *others]
+        here = Option(doing, self.running.goal, self.view.steps_to_go or steps)
+        return [*others, here] if self._is_spent else [here, *others]
+
+    @property
+    def _is_spent(self) -> bool:
+        """Whether what runs brings nothing any more: its goal is over, or all that it brought lies."""
+        hauling = self.domain.hauling
+        if hauling is None or self.doing != hauling.deliver():
+            return self.is_over
+        return hauling.steps_until_it_counts(self.agent, self.view.known) is None
 
     def tell_late(self, option: Option) -> str:
-        """Return that an option ends too late, or what it fetches could be brought too late, in words; else nothing."""
+        """Return that an option ends too late, or that what is then held comes too late, in words; else nothing."""
+        hauling, known = self.domain.hauling, self.view.known
+        if hauling is not None and option.action == hauling.deliver():
+            counts = hauling.steps_until_it_counts(self.agent, known)
+            if counts is not None and counts <= self.steps_left < option.steps:
+                return f", counts after {counts}"
         if option.steps > self.steps_left:
             return ", more than are left"
-        more = self._steps_to_bring(option)
-        return f", too late: {more} more to bring it" if option.steps + more > self.steps_left else ""
-
-    def _steps_to_bring(self, option: Option) -> int:
-        """Return the estimated steps after an option until what it fetches is brought; 0 where it fetches nothing."""
-        hauling, known = self.domain.hauling, self.view.known
         if hauling is None or option.goal is None:
-            return 0
-        after, held = self.domain.predict(self.agent, option.action, known), Vocabulary(self.domain.relations).held
-        if len(held_things(self.agent, after, held)) <= len(held_things(self.agent, known, held)):
-            return 0
-        return self.domain.estimate_steps(self.agent, hauling.deliver(), after)
+            return ""
+        more = hauling.steps_until_it_counts(self.agent, self.domain.predict(self.agent, option.action, known))
+        is_late = more is not None and option.steps + more > self.steps_left
+        return f", likely too late: {more} more until it counts" if is_late else ""
 
     @cached_property
     def taken(self) -> Mapping[GoalId, Sequence[AgentId]]:

@@ -282,7 +282,8 @@ class TeamRecord:
     def late(self, agent: AgentId, option: Option) -> str:
         """Return for whom an option of an agent waits, as its task takes several, in words; empty where for nobody."""
         goal = None if option.goal is None else self._pooled_goals.get(option.goal)
-        if goal is None or goal.quorum < 2:
+        is_at_it = any(isinstance(value, Entity) for value in option.action.args)
+        if goal is None or goal.quorum < 2 or not is_at_it:
             return ""
         near = sorted(self._nearest(goal), key=lambda me: not is_at(me, goal))
         others = [me.agent for me in near if me.agent != agent][: goal.quorum - 1]

@@ -64,7 +64,7 @@ class Dmas(Framework):
             is_shared = self._options.sees == "team"
             me = replace(member.me if is_shared else alone(member.me), said=_lines(meeting, agent))
             sees, views = (record, record.views) if is_shared else (TeamRecord(()), {agent: me.view})
-            question = self.turn(agent, views, me, sees, members, standing, waiting, turns - number)
+            question = self.turn(agent, views, me, sees, members, standing, waiting, turns - number, self._reasons)
             answer = await context.ask(question)
             answer = answer.model_copy(update={"actions": _in_writing(answer, me, record)})
             spoken.add(agent)

@@ -287,6 +287,8 @@ class DmasTurn(AgentQuestion[TurnAnswer]):
     """Who has had no turn yet, the agent itself included."""
     turns_left: int
     """This one included."""
+    reasons: str = ""
+    """Those of the planner for what it proposed first."""
 
     kind = "dmas.turn"
     template = "hmas/prompts/turn.md.j2"

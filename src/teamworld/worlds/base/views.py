@@ -83,6 +83,11 @@ class FrameView(Generic[Frame]):
         """Not told."""
         return None
 
+    @property
+    def since(self) -> int | None:
+        """Not told."""
+        return None
+
 
 class FactsDomain(Protocol):
     """What a view of facts asks its world's domain."""
@@ -242,6 +247,8 @@ class TeamFrame(FactsFrame[DescribedDomain]):
     """What is left of each running action, as an action."""
     steps_to_go: Mapping[AgentId, int]
     """Ticks that running actions still take, where that is known."""
+    begun: Mapping[AgentId, int]
+    """Ticks at which running actions began."""
 
 
 class TeamView(FactsView[TeamFrame]):
@@ -266,6 +273,11 @@ class TeamView(FactsView[TeamFrame]):
     def steps_to_go(self) -> int | None:
         """Ticks that its running action still takes, where that is known."""
         return self._now.steps_to_go.get(self._agent)
+
+    @property
+    def since(self) -> int | None:
+        """Tick at which its running action began."""
+        return self._now.begun.get(self._agent)
 
     def text(self, form: str = "plain") -> str:
         """Return the view in words.

@@ -144,6 +144,7 @@ class FactsWorld(TeamWorld[Skill], Generic[DomainT, Skill, ChangeT]):
             self.unable,
             self._executor.list_remainders(self._t),
             self.count_steps_to_go(),
+            {agent: skill.start for agent, skill in self._executor.running.items()},
         )
 
     def _complete(self, agent: AgentId, action: Action) -> Action:

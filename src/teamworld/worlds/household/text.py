@@ -255,7 +255,9 @@ class _Scene:
         apart = f" ({ago(hold)})" if self._known.hands[who] and hold != place else ""
         if not place:
             return f"{who}:{self.where(who)}, holding {self.held(who)}{apart}."
-        hands = f"held {self.held(who)} then{apart}" if self._known.hands[who] else "holds nothing that you know of"
+        hands = (
+            f"held {self.held(who)} then{apart}" if self._known.hands[who] else "held nothing then, as far as you know"
+        )
         return f"{who}, seen {ago(place)}:{self.where(who)}{left}; {hands}."
 
     def room(self, room: Entity) -> Iterator[str]:

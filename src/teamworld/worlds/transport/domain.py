@@ -16,7 +16,7 @@ from teamworld.worlds.transport.beliefs import TransportBeliefs
 from teamworld.worlds.transport.goals import Wants
 from teamworld.worlds.transport.hauling import TransportHauling
 from teamworld.worlds.transport.observe import BED, Known, Names, believed, facts_of
-from teamworld.worlds.transport.physics import DROP_FRAMES, TURN_FRAMES
+from teamworld.worlds.transport.physics import BED_RANGE, DROP_FRAMES, TURN_FRAMES
 from teamworld.worlds.transport.skills import (
     ANYTHING,
     BED_NEAR,
@@ -68,7 +68,7 @@ class TransportDomain(StateDomain[Known]):
     @property
     def hauling(self) -> TransportHauling:
         """What is carried to the bed."""
-        return TransportHauling(self.wants)
+        return TransportHauling(self.wants, self._frames_until_it_counts)
 
     def read(self, facts: Facts) -> Known:
         """Return what facts tell of; everybody knows the rooms, whatever the facts leave out."""
@@ -104,7 +104,7 @@ class TransportDomain(StateDomain[Known]):
             take = self._frames(agent, Action("fetch", (thing,)), known)
             if not self._can_deliver(known):
                 return take, None
-            return take, self._frames(agent, Action("deliver"), self._taken(agent, thing, known))
+            return take, self._frames_until_it_counts(agent, self._taken(agent, thing, known))
 
         return tell_goal(goal, wanted, known, agent, self.wants, ways)
 
@@ -368,11 +368,17 @@ class TransportDomain(StateDomain[Known]):
             return 0 if known.at.get(agent) == place else self._walk_to(agent, place, self._half(place), known)
         return self._walk_to_bed(agent, known) if place == BED else self._walk_to(agent, place, FETCH_NEAR, known)
 
-    def _walk_to_bed(self, agent: AgentId, known: Known) -> int:
+    def _walk_to_bed(self, agent: AgentId, known: Known, near: float = BED_NEAR) -> int:
         """Return the same for the bed, or the middle of the bedroom until it was seen."""
         place = BED if BED in known.room else self.names.bedrooms[0]
         is_there = known.at.get(agent) == known.room.get(BED, place)
-        return self._walk_to(agent, place, BED_NEAR, known) + (0 if is_there else FRAMES_TO_BED)
+        return self._walk_to(agent, place, near, known) + (0 if is_there else FRAMES_TO_BED)
+
+    def _frames_until_it_counts(self, agent: AgentId, known: Known) -> int:
+        """Return the estimated frames until what an agent holds is near the bed; a container takes a target first."""
+        load = self.wants.targets_of(agent, known)
+        walk = self._walk_to_bed(agent, known, BED_RANGE)
+        return walk if load or not known.hands.get(agent) else walk + self.rules.put_frames
 
     def _walk_to(self, agent: AgentId, place: Entity, near: float, known: Known) -> int:
         """Return the estimated frames of a walk that ends so many metres before a place."""

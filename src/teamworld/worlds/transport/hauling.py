@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 from teamworld.language import Action, AgentId, Entity, Facts
 from teamworld.worlds.contract import Haul, Sought
 from teamworld.worlds.transport.goals import Wants
-from teamworld.worlds.transport.observe import BED, believed
+from teamworld.worlds.transport.observe import BED, Known, believed
 from teamworld.worlds.transport.state import HANDS
 
 _SOUGHT: dict[Sought, str] = {"target": "target", "container": "container", "place": "bed"}
@@ -18,10 +19,11 @@ class TransportHauling:
 
     Args:
         wants: What is to be delivered.
+        count_steps: Returns the estimated frames until an agent is as near to the bed as counts.
     """
 
-    def __init__(self, wants: Wants) -> None:
-        self._wants = wants
+    def __init__(self, wants: Wants, count_steps: Callable[[AgentId, Known], int]) -> None:
+        self._wants, self._count_steps = wants, count_steps
 
     def survey(self, agent: AgentId, facts: Facts) -> Haul:
         """Return what an agent carries and knows to lie about if the facts hold."""
@@ -57,3 +59,8 @@ class TransportHauling:
     def deliver(self) -> Action:
         """Return the action that brings all that is held to the bed."""
         return Action("deliver")
+
+    def steps_until_it_counts(self, agent: AgentId, facts: Facts) -> int | None:
+        """Return the estimated frames until what an agent holds is as near to the bed as counts; None of nothing."""
+        known = believed(facts)
+        return self._count_steps(agent, known) if known.hands.get(agent) else None

@@ -61,7 +61,8 @@ def tell_rules(wants: Wants, rules: Rules, eyes: Eyes, beliefs: TransportBeliefs
         f"any height.{steal} Putting a target into the container in your other hand takes {rules.put_frames} "
         f"steps{spill}. A container holds {CAPACITY} targets, of any tasks; fetching one is listed with the task "
         f"that lacks most. Dropping takes {DROP_FRAMES} steps a hand: the thing lies after the first, and another "
-        f"action may be begun then. What is in a container stays in it. Deliver drops at {BED_NEAR:g} m from the bed; "
+        f"action may be begun then. What is in a container stays in it; the container fills a hand itself, so it gains "
+        f"from three targets on, after two puts. Deliver drops at {BED_NEAR:g} m from the bed; "
         "what you still hold there counts already, but tasks list it until it lies.",
         _tell_sight(eyes, team),
     ]
@@ -149,8 +150,8 @@ def tell_goal(
         known: What is known.
         agent: For whom.
         wants: All that is wanted.
-        ways: Returns for a target the estimated steps until the agent holds it, and from there until it is delivered,
-            None where nobody knows where to look for the bed; None in all where the agent has no free hand.
+        ways: Returns for a target the estimated steps until the agent holds it, and from there until it counts, None
+            where nobody knows where to look for the bed; None in all where the agent has no free hand.
     """
     if goal.state == "done":
         return "done"
@@ -167,7 +168,7 @@ def tell_goal(
             there, way = f"{plain(thing)} in {plain(known.room[thing])}", ways(thing)
             if way is not None:  # whose steps they are stands there, as others read the line as well
                 there += f": for you about {count(way[0], 'step')} to take it"
-                there += "" if way[1] is None else f", then {way[1]} to deliver it"
+                there += "" if way[1] is None else f", then {way[1]} until it counts"
             parts.append(there)
     stored = [t for t, box in known.inside.items() if wants.goal_of(t) == goal.id and box in known.room]
     parts += [f"{plain(t)} in {plain(known.inside[t])}" for t in stored if t not in known.delivered]

@@ -215,17 +215,19 @@ def _people(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState) 
     free = [number for number, person in state.members(goal.thing.id).items() if person.state == "free"]
     held = [number for number, person in state.members(goal.thing.id).items() if person.state == "held"]
     what = "to bring to zone_0" if goal.kind == "rescue" else "to keep from the fire until it is out"
+    is_rescue, body, zone = goal.kind == "rescue", state.agents.get(agent), state.zone
     yield f"{number_of(goal.units, 'civilian')} {what}" + (f", {len(held)} carried now" if held else "")
-    yield _hands(goal, mission)
-    way = _way(agent, goal.thing, mission, state)
-    if way:
+    yield "nobody else is of use" if is_rescue and len(held) >= goal.units else _hands(goal, mission)
+    if is_rescue and body is not None and zone is not None and body.holds in held:
+        steps = travel_ticks(mission.kinds[agent], body.at, zone, state)
+        yield f"{agent} carries one, {number_of(steps, 'step')} to zone_0"
+        return
+    if way := _way(agent, goal.thing, mission, state):
         yield f"the nearest {way}"
     elif free or not state.members(goal.thing.id):
         yield "nobody knows where they are now"
-    if goal.kind == "rescue" and state.zone is not None and agent in state.agents:
-        place = state.place(goal.thing, state.agents[agent].at)
-        if place is not None:
-            steps = travel_ticks(mission.kinds[agent], place, state.zone, state)
-            yield f"from there {number_of(steps, 'step')} to zone_0"
+    place = None if body is None else state.place(goal.thing, body.at)
+    if is_rescue and zone is not None and place is not None:
+        yield f"from there {number_of(travel_ticks(mission.kinds[agent], place, zone, state), 'step')} to zone_0"
     if goal.kind == "guard" and (place := state.place(goal.thing, (0, 0))) is not None and state.burning:
         yield f"the fire is {min(dist(place, cell) for cell in state.burning):.0f} cells from them"

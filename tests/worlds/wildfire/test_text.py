@@ -93,7 +93,7 @@ def test_what_is_no_window_is_told(window: np.ndarray, words: str) -> None:
 
 
 NOTHING = (
-    "I see no fire. I see no civilian. I see no water. I see no building. Not yet seen for the most part: on all "
+    "I see no fire. I see no civilian. I see no water. I see no building. Mostly unseen on all "
     "sides. No team-mate is near me."
 )
 

@@ -223,7 +223,7 @@ def _people(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState) 
         yield f"{agent} carries one, {number_of(steps, 'step')} to zone_0"
         return
     if way := _way(agent, goal.thing, mission, state):
-        yield f"the nearest {way}"
+        yield f"{agent} is at the nearest" if way == f"{agent} is there" else f"the nearest {way}"
     elif free or not state.members(goal.thing.id):
         yield "nobody knows where they are now"
     place = None if body is None else state.place(goal.thing, body.at)

@@ -259,7 +259,7 @@ class _Around:
         """Which part of the map is in the window, in a few words."""
         last = self.size - 1
         x, y = ((max(0, at - self.reach), min(last, at + self.reach)) for at in (self.seen.x, self.seen.y))
-        return f"Of the ground around you, x {x[0]} to {x[1]} and y {y[0]} to {y[1]}, you know the following"
+        return f"The ground around you, from x {x[0]} to {x[1]} and y {y[0]} to {y[1]}"
 
     def of(self, *codes: int) -> list[tuple[int, int]]:
         """Return (right, down) of the cells with these codes, the nearest first; ties from the top, then the left."""
@@ -331,8 +331,8 @@ class _Around:
             for direction, sector in self.sectors.items()
             if 0 < np.count_nonzero(sector & self.inside) <= 2 * np.count_nonzero(sector & hidden)
         ]
-        where = "on all sides" if len(lines) == len(self.sectors) else ", ".join(lines)
-        return f"Not yet seen for the most part: {where}." if lines else ""
+        where = "on all sides" if len(lines) == len(self.sectors) else f"to the {', '.join(lines)}"
+        return f"Mostly unseen {where}." if lines else ""
 
 
 def connected(cells: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:
@@ -449,7 +449,7 @@ def view_text(incident: Incident, sightings: Sightings, view: WildfireView, form
         around.unknown() if view.mission.burns or not view.mission.known else "",
     ]
     if words := " ".join(filter(None, ground)):
-        lines.append(f"{around.extent()}. {words}")
+        lines.append(f"{around.extent()}: {words}")
     if weather:
         lines.append(_weather(agent_situation(incident, sightings, row, weather=True).weather))
     return "\n".join(lines)

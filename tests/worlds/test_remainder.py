@@ -30,3 +30,13 @@ def test_what_is_left_of_a_walk_is_the_walk() -> None:
     walk = here.view("Alice").options[-2].action
     here.step({"Alice": walk})
     assert here.view("Alice").remainder == walk
+
+
+def test_an_action_tells_since_when_it_runs() -> None:
+    here = registry.make("household", "dev-0", seed=0, horizon=60, options={})
+    here.step({})
+    assert here.view("Alice").since is None
+    here.step({"Alice": parse_action("idle(3)")})
+    assert [here.view(agent).since for agent in here.spec.agents] == [1, None]
+    here.step({})
+    assert here.view("Alice").since == 1

@@ -298,3 +298,24 @@ def test_who_is_near_enough_is_not_sent_away() -> None:
     here.step({"Alice": WAIT})
     act(here, Action("fetch", (APPLE,)))
     assert here._moment.state.agents["z"][0] < 2.5
+
+
+def test_what_is_carried_counts_before_it_lies_and_a_container_takes_a_target_first() -> None:
+    here = there()
+    hauling, domain = here.domain.hauling, here.domain
+
+    def counts() -> int | None:
+        return hauling.steps_until_it_counts("Alice", here.view("Alice").known)
+
+    assert counts() is None
+    act(here, Action("fetch", (BOWL,)))
+    empty = counts()
+    act(here, Action("fetch", (APPLE,)))
+    full, deliver = counts(), domain.estimate_steps("Alice", Action("deliver"), here.view("Alice").known)
+    assert empty is not None
+    assert full is not None
+    assert empty > full + 100, "a put takes 146 frames"
+    assert deliver > full + 2 * 33, "two drops, and the last 1.5 m"
+    go_home(here)
+    act(here, Action("deliver"))
+    assert counts() is None

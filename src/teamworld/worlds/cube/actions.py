@@ -73,7 +73,7 @@ def schemas(state: SymbolicState, limits: TimeLimits, controller: Controller = "
         return Param("timeout", "count", low=0 if steps == 0 else 1, default=steps)
 
     is_spec = controller == "spec"
-    ending = "Its failure ends the plan, unless the block is delivered; other failures do not."
+    ending = "If it fails the plan ends, unless the block is delivered; other failures end none."
     doubled = " (0: 2 x steps + 10)" if limits.push_block == 0 else ""
     futile = f" Fails after {FUTILE_STEPS} futile steps while those who push, meet or walk up there are too few."
     return (
@@ -86,10 +86,10 @@ def schemas(state: SymbolicState, limits: TimeLimits, controller: Controller = "
         ActionSchema(
             "move_to_block",
             (block, face, timeout(limits.move_to_block)),
-            "Line up within timeout steps: go round blocks and agents as they then stand (it may stop a push) "
-            "to the free cell of the face nearest to its middle (upper or left first, or one on the way), or behind "
-            "others. " + (ending if is_spec else "If an action fails, the next begins."),
-            needs="an open cell at the face, and a way there but for agents, whom it waits for.",
+            "Line up within timeout steps: go round blocks and agents as they stand to the free cell nearest to the "
+            "middle of the face (upper or left first, or one on the way), or behind others. "
+            + (ending if is_spec else "If an action fails, the next begins."),
+            needs="a free cell at the face and a way to it; it waits for agents in the way.",
             example=Action("move_to_block", (entity(0), "left")),
         ),
         ActionSchema(
@@ -101,7 +101,7 @@ def schemas(state: SymbolicState, limits: TimeLimits, controller: Controller = "
                 timeout(limits.rendezvous),
             ),
             "Wait until count agents, you included, do this at the face (0: as many as a push takes). Pushers do not "
-            "count: all meet or none. Can be skipped, as push_block waits for who walks up.",
+            "count: all meet or none. Needless before a push, which waits for those who walk up.",
             needs="you are lined up there" + (", else the plan ends." if is_spec else "."),
         ),
         ActionSchema(

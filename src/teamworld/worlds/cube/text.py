@@ -61,9 +61,9 @@ def describe_rules(layout: Layout, options: CubeOptions) -> str:
             "are lined up; stepping toward the block they push it, from the left face to the right. It and all blocks "
             f"touching it ahead move 1 cell if as many agents push as they weigh together{others} and no wall or agent "
             "is in front of one; more do not help, and what touches it from behind stays. A block stays where it is "
-            f"left, for others too. If it touches column {side - 1} it is delivered and vanishes.",
-            f"{_describe_sight(options.view_radius)} Estimated steps assume enough push, and that the "
-            "others stay where they are, except who bars the only way.",
+            f"left. If it touches column {side - 1} it is delivered and vanishes.",
+            f"{_describe_sight(options.view_radius)} Estimated steps assume enough push and that "
+            "others stay where they are, but for who bars the only way.",
         )
     )
 

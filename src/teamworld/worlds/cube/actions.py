@@ -115,7 +115,7 @@ def schemas(state: SymbolicState, limits: TimeLimits, controller: Controller = "
         ActionSchema(
             "yield_block",
             (block, steps(2), timeout(limits.yield_block)),
-            "Back away from the face; fails at a wall or block.",
+            "Back away; fails at a wall or block.",
             needs="you are lined up at a face.",
         ),
         ActionSchema("idle", (steps(1),), "Stay."),

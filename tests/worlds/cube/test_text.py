@@ -418,3 +418,13 @@ def test_words_are_plain_whole_and_count_in_steps(options: Mapping[str, object])
     for words in dict.fromkeys(said):
         assert plain(words) == words
         assert not re.search(r"\bticks?\b|\b1 (cells|columns|steps|agents)\b|  ", words), words
+
+
+def test_a_place_behind_a_line_is_told_where_it_is_nearer_than_the_face() -> None:
+    here = world(12, [(5, 3), (4, 2)], [(2, 5, 4)])
+    assert "you: 3 steps to its left face, 1 step to line up behind agent_0" in here.domain.describe_goal(
+        here.view("agent_1").goals[0], "agent_1", here.view("agent_1").known
+    )
+    assert "line up behind" not in here.domain.describe_goal(
+        here.view("agent_0").goals[0], "agent_0", here.view("agent_0").known
+    )

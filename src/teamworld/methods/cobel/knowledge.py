@@ -198,7 +198,8 @@ def describe_options(situation: Situation, teammate: AgentId) -> tuple[str, ...]
         lost = regrets.get(action, 0.0)
         away = f"; its last moves led away ({plural(float(f'{lost:.2g}'), 'step')} lost)" if lost >= 0.05 else ""
         actions = "; ".join(map(plain, prospect.actions[: situation.options.actions]))
-        lines.append(f"`{actions}`{goal}, about {plural(prospect.steps, 'step')}{gain}{away}")
+        late = ", more than are left" if prospect.steps > situation.view.steps_left else ""
+        lines.append(f"`{actions}`{goal}, about {plural(prospect.steps, 'step')}{late}{gain}{away}")
     return tuple(lines)
 
 

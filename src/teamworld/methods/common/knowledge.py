@@ -153,7 +153,9 @@ class AgentKnowledge:
         hauling, known = self.domain.hauling, self.view.known
         if hauling is not None and option.action == hauling.deliver():
             counts = hauling.steps_until_it_counts(self.agent, known)
-            if counts is not None and counts <= self.steps_left < option.steps:
+            if counts is None:
+                return ", all lies already"
+            if counts <= self.steps_left < option.steps:
                 return f", counts after {counts}"
         if option.steps > self.steps_left:
             return ", more than are left"
@@ -161,7 +163,13 @@ class AgentKnowledge:
             return ""
         more = hauling.steps_until_it_counts(self.agent, self.domain.predict(self.agent, option.action, known))
         is_late = more is not None and option.steps + more > self.steps_left
-        return f", likely too late: {more} more until it counts" if is_late else ""
+        return f", likely too late: {more} more until {self._what_counts(option)} counts" if is_late else ""
+
+    def _what_counts(self, option: Option) -> str:
+        """Return whether it is what an option is about that counts, or what a container takes in, in words."""
+        kinds = {wanted_kind(goal) for goal in self.goals}
+        is_wanted = any(isinstance(thing, Entity) and thing.kind in kinds for thing in option.action.args)
+        return "it" if is_wanted else "what is put in it"
 
     @cached_property
     def taken(self) -> Mapping[GoalId, Sequence[AgentId]]:

@@ -359,11 +359,23 @@ def _describe_approach(state: SymbolicState, block: int, agent: AgentId) -> Iter
             )
         elif way.met and not there.intersection(way.met):
             words += f", {way.straight} if {listed(way.met, MOST_NAMED)} {'make' if len(way.met) > 1 else 'makes'} way"
+        if behind := _place_behind(state, block, agent, way.steps):
+            words += f", {count(behind[0], 'step')} to line up behind {behind[1]}"
         yield words
     if jam is not None and agent in (jam.agent, jam.comer, *there):
         move, comer = plain(Action("move", jam.way[0])), "you" if agent == jam.comer else jam.comer
         room = f"{show(jam.cell)} cannot be reached past you: " if agent == jam.agent else f"{jam.agent}'s "
         yield f"{room}{move} lets {comer} in a step later"
+
+
+def _place_behind(state: SymbolicState, block: int, agent: AgentId, most: int) -> tuple[int, AgentId] | None:
+    """Return in how many steps, fewer than given, an agent is lined up behind whom, where the push lacks it."""
+    if len(geometry.aligned_agents(state, block, "left")) >= geometry.chain_weight(state, block, "left"):
+        return None
+    ends = [(line.next, line.agents[-1]) for line in geometry.lines(state, block, "left") if line.agents and line.next]
+    fields = ((geometry.distances(state, (cell,)), last) for cell, last in ends if cell is not None)
+    ways = ((geometry.path_length(field, state.agents[agent]), last) for field, last in fields)
+    return min(((steps, last) for steps, last in ways if steps is not None and steps < most), default=None)
 
 
 def _describe_pushers(state: SymbolicState, agents: Collection[AgentId]) -> str:

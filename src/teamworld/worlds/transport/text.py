@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from operator import attrgetter
 from typing import Final
@@ -162,6 +163,7 @@ def tell_goal(
         if own:
             carry = "carried" if who in known.last else "carry" if who == agent else "carries"
             age = " when last seen" if who in known.last else ""
+            age += ", which counts already" if _is_by_bed(who, known) else ""
             parts.append(f"{'you' if who == agent else who} {carry} {listed([*map(plain, own)])}{age}")
     for thing, serves in wants.lying(known).items():
         if serves == goal.id:
@@ -176,6 +178,13 @@ def tell_goal(
     if hidden:
         parts.append(f"{hidden} still to be found")
     return "; ".join(parts)
+
+
+def _is_by_bed(who: AgentId, known: Known) -> bool:
+    """Return whether what an agent holds counts as brought, as far as is known."""
+    at, bed = known.points.get(who), known.points.get(BED)
+    is_there = known.at.get(who) == known.room.get(BED) is not None
+    return is_there and at is not None and bed is not None and math.dist(at, bed) < 100 * BED_RANGE
 
 
 # The situation.

@@ -231,7 +231,7 @@ def test_what_a_menu_leaves_out_stands_in_the_words() -> None:
     here = make("full_game", 0, 30, {})
     view = here.view("drone_12")
     unseen = len(view.state.unseen)
-    named = view.text().split("Sectors that nobody has seen whole, with the steps until they are: ")[1]
+    named = view.text().split("Sectors that nobody has seen whole, with your steps until they are: ")[1]
     assert f"{unseen - 8} more unseen, go_to takes any of them" in named
 
 

@@ -154,7 +154,8 @@ def _near_enough(kind: str, mission: Mission) -> str:
         return ("and no nearer to a fire than two cells" if mission.burns else "onto it") + search
     fire = " and no nearer to a fire than that" if mission.burns else ""
     middle = ", to the middle of a zone" if mission.has_zone else ""
-    return f"near enough to act on it{fire}{middle}{search}"
+    people = ", at a cluster to its nearest free civilian" if mission.has_people else ""
+    return f"near enough to act on it{fire}{people}{middle}{search}"
 
 
 def _cutting(kind: str, mission: Mission, place: Param, spot: Cell, targets: Sequence[Term]) -> Iterator[ActionSchema]:

@@ -603,8 +603,8 @@ class _Told:
     def _places(self) -> Iterator[str]:
         state = self._state
         if state.zone is not None:
-            inside = ", and you are in it" if state.in_zone(self._at) else ""
-            yield f"zone_0 is at {self._way(state.zone)}{inside}; it reaches 3 cells to each side."
+            zone = "You are in zone_0; its middle is" if state.in_zone(self._at) else "zone_0 is"
+            yield f"{zone} at {self._way(state.zone)}; it reaches 3 cells to each side."
         if self._mission.pours and state.water:
             order = sorted(state.water.items(), key=lambda entry: dist(entry[1], self._at))
             yield f"Water: {_few([f'water_{number} at {self._way(cell)}' for number, cell in order])}."
@@ -661,7 +661,7 @@ class _Told:
         more = f"; {len(rest)} more unseen, go_to takes any of them: sector_{ranges(rest)}" if rest else ""
         if theirs := [f"sector_{number} for {owners[number]}" for number in rest if number in owners]:
             more = f"{more} ({', '.join(theirs)})"
-        yield f"Sectors that nobody has seen whole, with the steps until they are: {'; '.join(lines)}{more}."
+        yield f"Sectors that nobody has seen whole, with your steps until they are: {'; '.join(lines)}{more}."
 
     def targets(self) -> Iterator[str]:
         """Yield where trees are to be cut."""

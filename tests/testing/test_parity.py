@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from teamworld.language import Action, Plan
+from teamworld.language import Action, Plan, show
 from teamworld.methods.common.knowledge import AgentKnowledge, Line, Teammate
 from teamworld.methods.zero_shot.questions import TargetedPlan, ZeroShotPlan
 from teamworld.reasoning.prompts import has_prompt, render
@@ -63,6 +63,17 @@ class OwnField(Planted):
     def rule(self, rng: np.random.Generator) -> TargetedPlan:
         """Answer with the field."""
         return TargetedPlan(goal=f"{getattr(self, self.name)}", actions=())
+
+
+@dataclass(frozen=True)
+class Twice(Planted):
+    """A question that holds what its agent knows in two places; the rule reads one, the prompt shows the other."""
+
+    again: AgentKnowledge | None = None
+
+    def rule(self, rng: np.random.Generator) -> TargetedPlan:
+        """Answer with the commitment."""
+        return TargetedPlan(goal=self.again.commitment if self.again else None, actions=())
 
 
 def blind(me: AgentKnowledge) -> AgentKnowledge:
@@ -159,6 +170,24 @@ def test_only_what_the_rule_reads_is_changed_and_no_change_is_made_twice(world: 
     assert 2 <= tally.contexts < CHANGES  # its few changes are used up
     assert len(set(tally.leaks)) == len(tally.leaks)
     assert hunt.check(plant(world, OwnField, name="table"), CHANGES).contexts < tally.contexts
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_what_an_agent_knows_changes_wherever_it_stands(same: bool, world: World) -> None:
+    question = plant(world, Twice)
+    again = replace(question.me, commitment=question.me.commitment if same else "block_2")
+    tally = check_parity(replace(question, again=again), np.random.default_rng(0), CHANGES)
+    assert tally.moved or same
+    assert bool(tally.leaks) != same
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_a_fact_that_the_rules_of_the_world_tell_is_left_alone(told: bool, world: World) -> None:
+    question = plant(world, Planted, read=lambda me: me.view.known.value("agent_1", "AT"), hide=blind)
+    place = show(question.view.known.value("agent_1", "AT") or 0)
+    spec = replace(question.me.spec, rules=f"Here stands agent_1 {place}." if told else "Here stands agent_1.")
+    tally = check_parity(replace(question, me=replace(question.me, spec=spec)), np.random.default_rng(0), CHANGES)
+    assert bool(tally.leaks) != told
 
 
 def test_questions_that_read_alike_are_to_be_answered_alike(world: World) -> None:

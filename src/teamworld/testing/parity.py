@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import islice
 from math import sqrt
@@ -23,12 +23,13 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from pydantic import BaseModel
 
-from teamworld.language import Action, Entity, Fact, Facts, plain
+from teamworld.language import Action, Entity, Fact, Facts, plain, show
 from teamworld.methods.common.knowledge import AgentKnowledge
 from teamworld.reasoning.contract import Answer, Question, Reasoner, Rejected, Reply
 from teamworld.reasoning.prompts import Prompt, has_prompt, render
 from teamworld.seeding import generator
 from teamworld.worlds.base.views import FactsView
+from teamworld.worlds.contract import WorldSpec
 
 #: Where a part is: the names and numbers on the way to it.
 Path: TypeAlias = tuple[str | int, ...]
@@ -156,15 +157,15 @@ def _with_parts(value: Any, parts: Mapping[Any, Any]) -> Any:  # noqa: ANN401  (
 
 
 class _Rebuilder:
-    """Rebuilds a question with one change; a view that stands in it twice changes in both places."""
+    """Rebuilds a question with another value in some places; a view that stands in it twice is rebuilt once."""
 
-    def __init__(self, path: Path = (), change: Callable[[Any], Any] | None = None) -> None:
-        self._path, self._change = path, change
+    def __init__(self, paths: Collection[Path] = (), other: object = None) -> None:
+        self._paths, self._other = paths, other
         self._views: dict[int, Any] = {}
 
     def build(self, value: Any, path: Path = ()) -> Any:  # noqa: ANN401  (any value of a question)
-        if path == self._path and self._change is not None:
-            return self._change(value)
+        if path in self._paths:
+            return self._other
         is_view = isinstance(value, FactsView)
         if is_view and id(value) in self._views:
             return self._views[id(value)]
@@ -242,15 +243,51 @@ def _noting(kind: Any) -> Any:  # noqa: ANN401  (the class of a question, of kno
     return type(kind.__name__, (kind,), {"__getattribute__": note})
 
 
-def _walk(value: object, met: set[int]) -> Iterator[object]:
-    """Yield every part of a value, each view once."""
+def _walk(value: object, met: set[int], path: Path = ()) -> Iterator[tuple[Path, object]]:
+    """Yield every part of a value and where it is, each view once."""
     if isinstance(value, FactsView):
         if id(value) in met:
             return
         met.add(id(value))
-    yield value
-    for _, part in _parts(value):
-        yield from _walk(part, met)
+    yield path, value
+    for name, part in _parts(value):
+        yield from _walk(part, met, (*path, name))
+
+
+class _Known:
+    """What stands in a question more than once: all changes in all places, as it does in the world.
+
+    Args:
+        base: The question.
+    """
+
+    def __init__(self, base: object) -> None:
+        parts = list(_walk(base, set()))
+        self._knowledge = [(path, part) for path, part in parts if isinstance(part, AgentKnowledge)]
+        self._rules = "\n".join(dict.fromkeys(part.rules for _, part in parts if isinstance(part, WorldSpec)))
+        alike = dict.fromkeys(part for _, part in parts if isinstance(part, str | Entity | Action | Fact))
+        self.pool: Mapping[type, Sequence[Any]] = {
+            of: [part for part in alike if isinstance(part, of)] for of in (str, Entity, Action, Fact)
+        }
+        """The words, things, actions and facts in the question, each once."""
+
+    def list_places(self, path: Path) -> Sequence[Path]:
+        """Return where the same stands: what one agent knows may be given in several places."""
+        for start, own in self._knowledge:
+            if path[: len(start)] == start and len(path) > len(start):
+                field, rest = str(path[len(start)]), path[len(start) :]
+                same = [where for where, other in self._knowledge if self._is_twin(own, other, field)]
+                return [(*where, *rest) for where in same]
+        return [path]
+
+    @staticmethod
+    def _is_twin(own: AgentKnowledge, other: AgentKnowledge, field: str) -> bool:
+        is_same = own is other or (own.agent == other.agent and hasattr(other, field))
+        return is_same and bool(getattr(own, field) == getattr(other, field))
+
+    def is_common(self, value: object) -> bool:
+        """Return whether a value is a fact that the rules of the world tell, so that it is the same for everybody."""
+        return isinstance(value, Fact) and plain(f"{show(value.subject)} {show(value.value)}") in self._rules
 
 
 class _Spot(NamedTuple):
@@ -296,7 +333,7 @@ def _labels(value: Any) -> Iterator[str]:  # noqa: ANN401  (a list or a mapping 
 
 def _is_plain(value: object) -> bool:
     """Return whether a value stands for itself at any time: nothing in it reads a view."""
-    return not any(isinstance(part, FactsView | Facts) or callable(part) for part in _walk(value, set()))
+    return not any(isinstance(part, FactsView | Facts) or callable(part) for _, part in _walk(value, set()))
 
 
 # ---- changes
@@ -304,12 +341,6 @@ def _is_plain(value: object) -> bool:
 
 #: Another value, and the change in words.
 Change: TypeAlias = tuple[Any, str]
-
-
-def _pool(base: object) -> Mapping[type, Sequence[Any]]:
-    """Return the words, things, actions and facts in a question, each once, by type."""
-    parts = dict.fromkeys(part for part in _walk(base, set()) if isinstance(part, str | Entity | Action | Fact))
-    return {of: [part for part in parts if isinstance(part, of)] for of in (str, Entity, Action, Fact)}
 
 
 def _leave_out(value: Any, at: int) -> Change:  # noqa: ANN401  (a list or a mapping of a question)
@@ -415,11 +446,12 @@ class Hunt:
             raise ValueError(f"{kind}: two prompts of one question differ")
         number, before = self._answers.setdefault((kind, prompt), (len(self._answers), str(answer)))
         leaks = [] if before == str(answer) else [Leak(kind, (), "at another time", (before[:300], str(answer)[:300]))]
-        spots, pool = self._sort_spots(kind, base, marks), _pool(base)
+        known = _Known(base)
+        spots = self._sort_spots(kind, base, marks, known)
         contexts = [
             context
-            for place, path, change in islice(self._draw(kind, spots, pool, number), changes)
-            if (context := self._compare(base, place, path, change, answer, prompt)) is not None
+            for place, path, change in islice(self._draw(kind, spots, known.pool, number), changes)
+            if (context := self._compare(base, place, known.list_places(path), change, answer, prompt)) is not None
         ]
         leaks += (context.leak for context in contexts if context.leak is not None)
         untold, asked, moved = (sum(map(itemgetter(at), contexts)) for at in range(3))
@@ -431,10 +463,13 @@ class Hunt:
         self.leaks += leaks
         return tally
 
-    def _sort_spots(self, kind: str, base: Question[Any], marks: _ReadMarks) -> Mapping[Place, Sequence[_Spot]]:
+    def _sort_spots(
+        self, kind: str, base: Question[Any], marks: _ReadMarks, known: _Known
+    ) -> Mapping[Place, Sequence[_Spot]]:
         spots: defaultdict[Place, list[_Spot]] = defaultdict(list)
         for place, spot in _spots(base, (), (), set()):
-            if marks.is_read(spot.path):
+            element = spot.value if spot.at is None else list(spot.value)[spot.at]
+            if any(map(marks.is_read, known.list_places(spot.path))) and not known.is_common(element):
                 spots[place].append(spot)
             earlier = self._earlier[kind, place]
             if place[-1] == EXCHANGED and all(spot.value != value for value in earlier):
@@ -462,12 +497,18 @@ class Hunt:
                     del left[place]
 
     def _compare(
-        self, base: Question[Any], place: Place, path: Path, change: Change, answer: BaseModel, prompt: Prompt
+        self,
+        base: Question[Any],
+        place: Place,
+        paths: Sequence[Path],
+        change: Change,
+        answer: BaseModel,
+        prompt: Prompt,
     ) -> _Context | None:
         """Return what came of a change; None if it made what cannot be."""
         other, words = change
         try:
-            changed = _Rebuilder(path, lambda _: other).build(base)
+            changed = _Rebuilder(paths, other).build(base)
             is_untold = has_prompt(changed, prompt)
             self._told[base.kind] += not is_untold
             is_asked = is_untold or self._told[base.kind] % SAMPLE == 0
@@ -477,7 +518,7 @@ class Hunt:
         self._untold[base.kind, place] += is_untold
         is_moved = after != answer
         answers = str(answer)[:300], str(after)[:300]
-        leak = Leak(base.kind, path, words, answers) if is_untold and is_moved else None
+        leak = Leak(base.kind, paths[0], words, answers) if is_untold and is_moved else None
         return _Context(is_untold, is_asked, is_moved, leak)
 
     def _share(self, kind: str, place: Place, number: int) -> float:

@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from teamworld.language import Action, Plan
+from teamworld.language import Action, Plan, show
 from teamworld.methods.common.knowledge import AgentKnowledge, Line, Teammate
 from teamworld.methods.zero_shot.questions import TargetedPlan, ZeroShotPlan
-from teamworld.testing.parity import check_parity
+from teamworld.reasoning.prompts import has_prompt, render
+from teamworld.testing.parity import Hunt, check_parity
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import World
 
 pytestmark = pytest.mark.heavy
 
-#: Contexts in which a planted violation has to show.
-CONTEXTS = 1000
+#: Changes in which a planted violation has to show.
+CHANGES = 200
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,17 @@ class OwnField(Planted):
     def rule(self, rng: np.random.Generator) -> TargetedPlan:
         """Answer with the field."""
         return TargetedPlan(goal=f"{getattr(self, self.name)}", actions=())
+
+
+@dataclass(frozen=True)
+class Twice(Planted):
+    """A question that holds what its agent knows in two places; the rule reads one, the prompt shows the other."""
+
+    again: AgentKnowledge | None = None
+
+    def rule(self, rng: np.random.Generator) -> TargetedPlan:
+        """Answer with the commitment."""
+        return TargetedPlan(goal=self.again.commitment if self.again else None, actions=())
 
 
 def blind(me: AgentKnowledge) -> AgentKnowledge:
@@ -133,18 +145,68 @@ def plant(world: World, kind: type[ZeroShotPlan], **fields: Any) -> ZeroShotPlan
 @pytest.mark.parametrize("name", PLANTS)
 def test_a_planted_violation_is_found(name: str, world: World) -> None:
     read, hide = PLANTS[name]
-    tally = check_parity(plant(world, Planted, read=read, hide=hide), np.random.default_rng(0), 2 * CONTEXTS)
+    tally = check_parity(plant(world, Planted, read=read, hide=hide), np.random.default_rng(0), CHANGES)
     assert tally.leaks, f"{tally.contexts} contexts, {tally.moved} answers moved"
 
 
 @pytest.mark.parametrize("name", FIELDS)
 def test_a_rule_that_reads_an_unshown_field_is_found(name: str, world: World) -> None:
-    tally = check_parity(plant(world, OwnField, name=name), np.random.default_rng(0), 2 * CONTEXTS)
+    tally = check_parity(plant(world, OwnField, name=name), np.random.default_rng(0), CHANGES)
     assert any(leak.path[0] == name for leak in tally.leaks)
 
 
 def test_an_honest_rule_is_left_alone(world: World) -> None:
-    tally = check_parity(plant(world, ZeroShotPlan), np.random.default_rng(0), 2 * CONTEXTS)
-    assert tally.contexts >= CONTEXTS // 2
+    tally = check_parity(plant(world, ZeroShotPlan), np.random.default_rng(0), 5 * CHANGES)
+    assert tally.contexts >= CHANGES // 2
+    assert 0 < tally.untold < tally.asked < tally.contexts
     assert tally.moved
     assert not tally.leaks
+
+
+def test_only_what_the_rule_reads_is_changed_and_no_change_is_made_twice(world: World) -> None:
+    hunt = Hunt(np.random.default_rng(0))
+    tally = hunt.check(plant(world, OwnField, name="table"), CHANGES)
+    assert {place[0] for place in hunt.changed_places(Planted.kind)} == {"name", "table"}
+    assert 2 <= tally.contexts < CHANGES  # its few changes are used up
+    assert len(set(tally.leaks)) == len(tally.leaks)
+    assert hunt.check(plant(world, OwnField, name="table"), CHANGES).contexts < tally.contexts
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_what_an_agent_knows_changes_wherever_it_stands(same: bool, world: World) -> None:
+    me = plant(world, Planted).me
+    again = replace(me, commitment=me.commitment if same else "block_2")
+    tally = check_parity(plant(world, Twice, again=again), np.random.default_rng(0), CHANGES)
+    assert tally.moved or same
+    assert bool(tally.leaks) != same
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_a_fact_that_the_rules_of_the_world_tell_is_left_alone(told: bool, world: World) -> None:
+    question = plant(world, Planted, read=lambda me: me.view.known.value("agent_1", "AT"), hide=blind)
+    place = show(question.view.known.value("agent_1", "AT") or 0)
+    spec = replace(question.me.spec, rules=f"Here stands agent_1 {place}." if told else "Here stands agent_1.")
+    tally = check_parity(replace(question, me=replace(question.me, spec=spec)), np.random.default_rng(0), CHANGES)
+    assert bool(tally.leaks) != told
+
+
+def test_questions_that_read_alike_are_to_be_answered_alike(world: World) -> None:
+    hunt = Hunt(np.random.default_rng(0))
+    assert not hunt.check(plant(world, OwnField, name="number", number=4), 0).leaks
+    (leak,) = hunt.check(plant(world, OwnField, name="number", number=5), 0).leaks
+    assert leak.change == "at another time"
+
+
+@pytest.mark.parametrize("kind", [Planted, ZeroShotPlan])
+def test_reading_a_prompt_line_by_line_tells_what_rendering_it_tells(world: World, kind: type[ZeroShotPlan]) -> None:
+    question = plant(world, kind)
+    prompt, me = render(question), question.me
+    others = [replace(me, commitment=None), replace(me, running=None), replace(me, team=()), replace(me, said=())]
+    others += [
+        replace(me, scene="Nothing."),
+        replace(me, released="It was too heavy."),
+        replace(me, scene=me.situation),
+    ]
+    seen = [has_prompt(replace(question, me=other), prompt) for other in others]
+    assert seen == [render(replace(question, me=other)) == prompt for other in others]
+    assert {*seen} == {True, False}

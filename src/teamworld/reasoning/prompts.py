@@ -78,9 +78,32 @@ def render(question: Question[Answer], reasoning: bool = True) -> Prompt:
     return Prompt(*(_block(template, name, context) for name in Prompt._fields))
 
 
+def has_prompt(question: Question[Answer], prompt: Prompt) -> bool:
+    """Return whether a prompt is that of a question; rendering stops at the first line in which they differ."""
+    template, context = environment().get_template(question.template), question.context() | {"reasoning": True}
+    return all(
+        _reads(template.blocks[name](template.new_context(context)), getattr(prompt, name))
+        for name in reversed(Prompt._fields)  # what is the case now is the likelier to differ
+    )
+
+
+def _reads(pieces: Iterator[str], expected: str) -> bool:
+    lines, last = (line.strip() for line in expected.split("\n") if line.strip()), ""
+    whole = []
+    for piece in pieces:
+        whole.append(piece)
+        *ended, last = (last + piece).split("\n")
+        if any(plain_names(line).strip() != next(lines, None) for line in ended if line.strip()):
+            return False
+    return _clean("".join(whole)) == expected
+
+
 def _block(template: Template, name: str, context: dict[str, Any]) -> str:
-    text = plain_names("".join(template.blocks[name](template.new_context(context))))
-    return _GAPS.sub("\n\n", text).strip()
+    return _clean("".join(template.blocks[name](template.new_context(context))))
+
+
+def _clean(text: str) -> str:
+    return _GAPS.sub("\n\n", plain_names(text)).strip()
 
 
 def plural(number: float, noun: str, many: str = "") -> str:

@@ -51,6 +51,6 @@ def test_its_rules_read_nothing_that_their_prompts_hide(stage: Scenario) -> None
 
     play("capo", stage, {}, make)
     (monitor,) = monitors
-    assert monitor.leaks == []
-    assert set(monitor.contexts) == {"capo.design", "capo.refine", "capo.present", "capo.judge", "capo.act"}
-    assert sum(monitor.moved.values()) > 0
+    assert monitor.hunt.leaks == []
+    assert set(monitor.hunt.contexts) == {"capo.design", "capo.refine", "capo.present", "capo.judge", "capo.act"}
+    assert monitor.hunt.moved.total() > 0

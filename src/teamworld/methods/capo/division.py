@@ -232,7 +232,7 @@ def _offers(table: _Table) -> dict[AgentId, list[CandidateStep]]:
             if agent == me.agent:
                 offers[agent] = find_steps(me.view, me.domain, goals, me.known)
             else:
-                offers[agent] = foresee_steps(agent, me.spec.kinds[agent], goals, me.domain, table.facts)
+                offers[agent] = foresee_steps(agent, me.kind_of(agent), goals, me.domain, table.facts)
     return offers
 
 

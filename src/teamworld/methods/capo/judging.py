@@ -98,7 +98,7 @@ def _find_better(me: DialogueKnowledge, plan: MetaPlan, members: Sequence[AgentI
     mine, best = items_of(plan, me.agent), None
     for teammate in members:
         theirs = items_of(plan, teammate)
-        is_alike = teammate != me.agent and me.spec.kinds[teammate] == me.kind
+        is_alike = teammate != me.agent and me.kind_of(teammate) == me.kind
         if not is_alike or not theirs or me.known.value(teammate, me.words.at) is None:
             continue
         finish = _until_done(me, teammate, mine, theirs)

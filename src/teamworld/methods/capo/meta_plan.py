@@ -132,8 +132,8 @@ def _read_item(step: int, agent: AgentId, text: str) -> PlanItem:
 
 
 def items_of(plan: MetaPlan, agent: AgentId) -> MetaPlan:
-    """Return what a meta-plan has for an agent."""
-    return tuple(item for item in plan if item.agent == agent)
+    """Return what a meta-plan has for an agent, the first step first."""
+    return tuple(sorted((item for item in plan if item.agent == agent), key=lambda item: item.step))
 
 
 def by_step(plan: MetaPlan) -> Mapping[int, Mapping[AgentId, Sequence[PlanItem]]]:

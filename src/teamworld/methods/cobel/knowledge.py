@@ -10,7 +10,7 @@ from math import fsum
 from teamworld.language import AgentId, Entity, Fact, Facts, GoalId, Term, plain, show
 from teamworld.methods.cobel import planning
 from teamworld.methods.cobel.prospects import Prospect
-from teamworld.methods.cobel.situation import Announcement, Intent, Situation
+from teamworld.methods.cobel.situation import Announcement, Intent, Situation, Subplan
 from teamworld.methods.common.knowledge import AgentKnowledge, Line, Teammate
 from teamworld.planning.goals import open_goals
 from teamworld.reasoning.prompts import plural
@@ -173,13 +173,18 @@ def describe_announced(situation: Situation) -> tuple[tuple[AgentId, str, str], 
     """Return who announced which plan, and of each how old it is and how far its maker has to go."""
     lines, t = list[tuple[AgentId, str, str]](), situation.view.t
     for teammate, plan in situation.announced.items():
-        asks = [f"; asks {who}: {part.text}" for who, part in plan.asks.items()]
+        asks = [f"; asks {who}: {_in_words(part)}" for who, part in plan.asks.items()]
         age = f"at step {plan.t}, {_to_go(plan, t)}"
-        lines.append((teammate, age, f"{plan.subplan.text}{''.join(asks)}"))
+        lines.append((teammate, age, f"{_in_words(plan.subplan)}{''.join(asks)}"))
     own = situation.own_announcement
     if own is not None:
-        lines.append((situation.agent, f"at step {own.t}, {_to_go(own, t)}", own.subplan.text))
+        lines.append((situation.agent, f"at step {own.t}, {_to_go(own, t)}", _in_words(own.subplan)))
     return tuple(lines)
+
+
+def _in_words(subplan: Subplan) -> str:
+    """Return an announced plan; of one in words alone, by which rules go as if it were none, that it is no action."""
+    return f"{subplan.text} (no action that can be read)" if subplan.words and not subplan.actions else subplan.text
 
 
 def _to_go(plan: Announcement, t: int) -> str:

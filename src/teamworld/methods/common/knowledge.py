@@ -93,6 +93,10 @@ class AgentKnowledge:
         """What kind of agent it is."""
         return self.view.kind
 
+    def kind_of(self, agent: AgentId) -> str:
+        """Return what kind of agent somebody of the team is; empty of who is not there."""
+        return {self.agent: self.kind, **{teammate.agent: teammate.kind for teammate in self.team}}.get(agent, "")
+
     @property
     def step(self) -> int:
         """Steps gone."""

@@ -19,11 +19,11 @@ from teamworld.worlds.cube.physics import step
 from teamworld.worlds.cube.state import RIGHT, Layout, make_state
 
 if TYPE_CHECKING:
-    from teamworld.worlds.cube.state import CubeState
+    from teamworld.worlds.cube.state import Block, CubeState
 
 Cell: TypeAlias = tuple[int, int]
-#: Orders that are looked at, plans that are played, blocks at most, and steps without a block that moves at most.
-MOST_ORDERS, PLAYED, MOST_BLOCKS, PATIENCE = 20_000, 24, 7, 40
+#: Choices that are looked at, plans that are played, blocks at most, and steps without a block that moves at most.
+MOST_CHOICES, PLAYED, MOST_BLOCKS, PATIENCE = 20_000, 24, 7, 40
 #: Up to so many agents, others than those that come first may push a block.
 SMALL_TEAM: Final = 4
 _MOVES: Final[Mapping[Cell, int]] = {(-1, 0): 1, (1, 0): 2, (0, -1): 3, (0, 1): 4}
@@ -40,6 +40,8 @@ class BlockJob(NamedTuple):
 
 #: What each agent does, in order; and the steps that this takes if nobody is in the way.
 Plan: TypeAlias = tuple[int, tuple[tuple[BlockJob, ...], ...]]
+#: The order of blocks; and of each, how many of the agents that come first leave it to others, and the way it is pushed.
+Choice: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], tuple[int | None, ...]]
 
 
 def find_plan(layout: Layout, most: int) -> int | None:
@@ -52,7 +54,7 @@ def find_plan(layout: Layout, most: int) -> int | None:
     if not 0 < len(layout.blocks) <= MOST_BLOCKS:
         return None
     best: int | None = None
-    plans = sorted({_share(layout, order, sides) for order, sides in islice(_list_orders(layout), MOST_ORDERS)})
+    plans = sorted({_share(layout, *choice) for choice in islice(_list_choices(layout), MOST_CHOICES)})
     for estimate, jobs in plans[:PLAYED]:
         limit = most if best is None else best - 1
         if estimate <= limit:
@@ -61,13 +63,15 @@ def find_plan(layout: Layout, most: int) -> int | None:
     return best
 
 
-def _list_orders(layout: Layout) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Yield orders of blocks in which each way is clear when its turn comes, and which of the near agents push each."""
+def _list_choices(layout: Layout) -> Iterator[Choice]:
+    """Yield orders of blocks in which each way is clear when its turn comes, and who pushes each of them, and how."""
     blocks, team, ahead = layout.blocks, len(layout.agents), _list_ahead(layout)
-    others = [range(min(2, team - block.weight + 1) if team <= SMALL_TEAM else 1) for block in blocks]
+    small = team <= SMALL_TEAM
+    others = [range(min(2, team - block.weight + 1) if small else 1) for block in blocks]
+    ways = [range(2 * len([*_formations(block)])) if small and block.weight > 1 else (None,) for block in blocks]
     for order in permutations(range(len(blocks))):
         if all({*ahead[number]} <= {*order[:place]} for place, number in enumerate(order)):
-            yield from ((order, later) for later in product(*others))
+            yield from ((order, later, way) for later in product(*others) for way in product(*ways))
 
 
 def _list_ahead(layout: Layout) -> list[list[int]]:
@@ -82,8 +86,11 @@ def _list_ahead(layout: Layout) -> list[list[int]]:
     ]
 
 
-def _share(layout: Layout, order: Sequence[int], later: Sequence[int]) -> Plan:
-    """Return the jobs of each agent if the first agents to come push each block, or those after the first ``later``."""
+def _share(layout: Layout, order: Sequence[int], later: Sequence[int], chosen: Sequence[int | None]) -> Plan:
+    """Return the jobs of each agent if the first agents to come push each block, or those after the first ``later``.
+
+    Each is pushed in the chosen of the ways in which they may stand, or that which begins first.
+    """
     at, free = list(layout.agents), [0] * len(layout.agents)
     jobs: list[list[BlockJob]] = [[] for _ in at]
     begun: dict[int, int] = {}
@@ -91,13 +98,14 @@ def _share(layout: Layout, order: Sequence[int], later: Sequence[int]) -> Plan:
     for number in order:
         block = layout.blocks[number]
         ways = []
-        for places in _formations(block.row, block.col, block.weight):
+        for places in _formations(block):
             came = sorted((free[a] + min(distance(at[a], cell) for cell in places), a) for a in range(len(at)))
             near = [a for _, a in came[later[number] : later[number] + block.weight]]
             for team in (sorted(near, key=lambda a: at[a]), sorted(near, key=lambda a: (-at[a][1], at[a][0]))):
                 here = (free[a] + distance(at[a], cell) for a, cell in zip(team, places, strict=True))
                 ways.append((max(*here, 0, *(begun[other] for other in ahead[number])), team, places))
-        begin, team, places = min(ways)
+        way = chosen[number]
+        begin, team, places = min(ways) if way is None else ways[way]
         begun[number] = begin
         pushed = layout.grid_size - block.weight - block.col
         for agent, (row, col) in zip(team, places, strict=True):
@@ -106,8 +114,9 @@ def _share(layout: Layout, order: Sequence[int], later: Sequence[int]) -> Plan:
     return max(free), tuple(map(tuple, jobs))
 
 
-def _formations(row: int, col: int, weight: int) -> Iterator[list[Cell]]:
+def _formations(block: Block) -> Iterator[list[Cell]]:
     """Yield where a team may stand behind a block: abreast, or in a line behind one of its rows."""
+    row, col, weight = block.row, block.col, block.weight
     yield [(row + number, col - 1) for number in range(weight)]
     if 1 < weight <= col:
         yield from ([(row + number, col - 1 - behind) for behind in range(weight)] for number in range(weight))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import permutations, product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +42,7 @@ class SmallWorld(NamedTuple):
             numbers = np.arange(first, min(count, first + CHUNK))
             state = self._build(numbers)
             possible[numbers] = ~state.terminated
-            arrays = (state.grid, state.arena, state.rewards, state.ended)
+            arrays: tuple[npt.NDArray[Any], ...] = (state.grid, state.arena, state.rewards, state.ended)
             copies = [array.copy() for array in arrays]
             for code, actions in enumerate(product(range(5), repeat=2)):
                 for array, copy in zip(arrays, copies, strict=True):

@@ -87,6 +87,12 @@ def test_a_line_of_agents_needs_not_come_nearer_than_its_length() -> None:
     assert bounds.bound(line) == (5, 5)  # five columns, and both push at once: the optimum
 
 
+def test_a_block_that_others_push_on_saves_steps() -> None:
+    shared = registry.step_bound("cube", "n4", 0, {})
+    assert shared is not None
+    assert shared.planned == 35  # 49 where each block is pushed by one team
+
+
 def test_plans_are_played_by_the_rules_and_do_not_beat_the_bound() -> None:
     known = [registry.step_bound("cube", level, seed, {}) for level in ("n2", "n4", "paper-n4") for seed in range(6)]
     for bound in known:

@@ -20,6 +20,9 @@ all agents, are a bound.
   its own (in a chain ``C + e - 1``), and so do those that push it along a row. So ``w`` agents (in a chain ``C``) have
   visited these rows. The cheapest choice of agents for all blocks bounds the moves; with many blocks, that of the
   costliest block.
+
+*Two agents.* A block that takes both of them and a light one: all sequences of their pushes are searched, see
+``pair_search``.
 """
 
 from __future__ import annotations
@@ -33,6 +36,7 @@ import numpy as np
 
 from teamworld.worlds.base.bounds import StepBound
 from teamworld.worlds.cube.joint_plans import find_plan
+from teamworld.worlds.cube.pair_search import bound_pairs
 from teamworld.worlds.cube.state import Block, Layout
 
 if TYPE_CHECKING:
@@ -68,8 +72,9 @@ def bound(layout: Layout, most: int = 500) -> StepBound | None:
         return None
     alone = max(_alone(number, layout) for number in range(len(blocks)))
     moves = _along_rows(layout) + _along_columns(layout)
-    steps = max(alone, -(-moves // len(agents)))
-    return StepBound(steps, find_plan(layout, most))
+    planned = find_plan(layout, most)
+    pairs = bound_pairs(layout, most if planned is None else planned)
+    return StepBound(max(alone, -(-moves // len(agents)), pairs), planned)
 
 
 def _chains(number: int, layout: Layout) -> Iterator[Chain]:

@@ -32,6 +32,9 @@ began beyond ``q``. Each civilian takes two timesteps more, to lift it and to pu
 spends two more, for no more than the cells at which one is lifted. All firefighters share the sum. And the civilian
 that is farthest from all of them and the target is come to, and brought. Helicopters carry firefighters: where there
 are any, these go 30 cells a timestep, and are taken aboard from ``BOARDING`` cells while they lift.
+
+*Rescue on foot.* Without helicopters, where nothing burns, ``carrying`` takes account of the woods, and of where
+civilians walk: the larger of both bounds holds.
 """
 
 from __future__ import annotations
@@ -43,8 +46,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from teamworld.worlds.base.bounds import StepBound
-from teamworld.worlds.wildfire.cutting import CutTask, least_timesteps, read_task
-from teamworld.worlds.wildfire.joint_plans import find_plan
+from teamworld.worlds.wildfire import carrying, carrying_plans, cutting, joint_plans
 from teamworld.worlds.wildfire.kernels.agents import BOARDING, SPEEDS
 from teamworld.worlds.wildfire.physics import SCOUTS, TRANSPORT_REACH
 from teamworld.worlds.wildfire.state import BULLDOZER, DRONE, FIREFIGHTER, HELICOPTER, TICKS_PER_TIMESTEP
@@ -78,11 +80,12 @@ def bound(incident: Incident) -> StepBound | None:
     steps = None if prove is None else prove(incident)
     if steps is None:
         return None
-    task = _few_cells(incident)
-    if task is None:
-        return StepBound(steps)
-    least = max(steps, least_timesteps(task))
-    return StepBound(least, find_plan(incident, task, least))
+    if (task := _few_cells(incident)) is not None:
+        least = max(steps, cutting.least_timesteps(task))
+        return StepBound(least, joint_plans.find_plan(incident, task, least))
+    if (rescue := carrying.read_task(incident)) is not None:
+        return StepBound(max(steps, carrying.least_timesteps(rescue)), carrying_plans.find_plan(incident, rescue))
+    return StepBound(steps)
 
 
 def _starts(incident: Incident, *kinds: int) -> list[tuple[float, float]]:
@@ -121,13 +124,13 @@ def _cut(incident: Incident) -> int | None:
     return max(farthest, -(-(sum(left.values()) + ways) // len(walkers)))
 
 
-def _few_cells(incident: Incident) -> CutTask | None:
+def _few_cells(incident: Incident) -> cutting.CutTask | None:
     """Return what *Few cells to cut* is about, if it is all that is to be done."""
     units, instance = incident.units, incident.instance
     is_bare = instance.fire is None and not incident.level.events and bool((units.kind == FIREFIGHTER).all())
     if not is_bare or not incident.level.task.startswith("cut"):
         return None
-    return read_task(incident, _trees_to_cut(incident), _starts(incident, FIREFIGHTER))
+    return cutting.read_task(incident, _trees_to_cut(incident), _starts(incident, FIREFIGHTER))
 
 
 def _trees_to_cut(incident: Incident) -> dict[Cell, int]:

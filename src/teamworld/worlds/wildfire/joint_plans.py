@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from teamworld.worlds.kernel_compiler import compiled
+from teamworld.worlds.kernel_compiler import compiled, part
 from teamworld.worlds.wildfire import physics
 from teamworld.worlds.wildfire.cutting import CutTask, Shares, list_shares
 from teamworld.worlds.wildfire.kernels.agents import ON_FOOT
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from teamworld.worlds.wildfire.state import Cell, Incident
 
 Floats: TypeAlias = npt.NDArray[np.float64]
+Ints: TypeAlias = npt.NDArray[np.int64]
 #: Shares that are played for each number of timesteps, and how many more than the bound these are at most.
 PLAYED, SLACK = 12, 3
 #: How far those cells are that a firefighter may head for: farther than it comes in a timestep.
@@ -80,6 +81,40 @@ def _act(
     return GO_ANYWHERE, *aim
 
 
+@part
+def _walk(trees: npt.NDArray[np.uint8], x: float, y: float, aim_x: int, aim_y: int) -> tuple[float, float]:
+    """Return where a firefighter is that went straight for an aim for a timestep."""
+    right, down = aim_x - x, aim_y - y
+    left = math.sqrt(right * right + down * down)
+    if left == 0.0:
+        return x, y
+    right, down = right / left, down / left
+    for _ in range(TICKS_PER_TIMESTEP):
+        pace = _PACES[trees[round(y), round(x)]]
+        if left <= pace:
+            return float(aim_x), float(aim_y)
+        x += right * pace
+        y += down * pace
+        left -= pace
+    return x, y
+
+
+@compiled
+def walk_for_timestep(trees: npt.NDArray[np.uint8], xs: Floats, ys: Floats, aims: Ints) -> Floats:
+    """Return where firefighters are that go straight for their aims for a timestep, shape (aims, 2).
+
+    Args:
+        trees: By cell.
+        xs: Where they are.
+        ys: Where they are.
+        aims: Shape (aims, 2), (x, y).
+    """
+    ends = np.empty((len(xs), 2))
+    for row in range(len(xs)):
+        ends[row] = _walk(trees, xs[row], ys[row], aims[row, 0], aims[row, 1])
+    return ends
+
+
 @compiled
 def _choose_aim(
     trees: npt.NDArray[np.uint8], ticks: Floats, onwards: Floats, x: float, y: float, to_x: int, to_y: int
@@ -99,19 +134,9 @@ def _choose_aim(
     best, best_x, best_y = np.inf, to_x, to_y
     for aim_y in range(max(0, round(y) - _REACH), min(size, round(y) + _REACH + 1)):
         for aim_x in range(max(0, round(x) - _REACH), min(size, round(x) + _REACH + 1)):
-            right, down = aim_x - x, aim_y - y
-            left = math.sqrt(right * right + down * down)
-            if left == 0.0:
+            if aim_x == x and aim_y == y:
                 continue
-            right, down, at_x, at_y = right / left, down / left, x, y
-            for _ in range(TICKS_PER_TIMESTEP):
-                pace = _PACES[trees[round(at_y), round(at_x)]]
-                if left <= pace:
-                    at_x, at_y = float(aim_x), float(aim_y)
-                    break
-                at_x += right * pace
-                at_y += down * pace
-                left -= pace
+            at_x, at_y = _walk(trees, x, y, aim_x, aim_y)
             row, column = round((at_y + 0.5) * PARTS), round((at_x + 0.5) * PARTS)
             is_there = round(at_x) == to_x and round(at_y) == to_y
             far = onwards[row, column] - 1e9 if is_there else ticks[row, column]

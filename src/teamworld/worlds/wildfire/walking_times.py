@@ -12,11 +12,16 @@ What is too steep after the last is made flatter everywhere: so the function is 
 *A tree less.* Slowness is less for it only within a square of its cell; there it is no more than that of the cell
 before, and no less than the cell has now, where it has changed. The quickest way is nowhere longer in what has changed
 than straight through: it could go straight. So a tree saves ``SAVED`` ticks between two places at most.
+
+*Trees at a price.* Let each cell be as slow as with some of its trees gone, and a little more: the price of these trees
+by the ``CHORD``, whatever number is best. On the quickest way with any trees gone, no cell sets the slowness on more
+than a ``CHORD``, as it could go straight. So what that way takes, and the price of all trees that are gone, is
+together no less than the quickest way takes with slowness at a price.
 """
 
 from __future__ import annotations
 
-from math import sqrt
+from math import inf, sqrt
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
@@ -31,34 +36,44 @@ if TYPE_CHECKING:
 Floats: TypeAlias = npt.NDArray[np.float64]
 #: Squares along the edge of a cell; one is no narrower than the longest way of a tick.
 PARTS: Final = 8
+#: Cells that a way goes at most where a cell sets the slowness.
+CHORD: Final = (1 + 2 / PARTS) * sqrt(2)
 #: Ticks that a tree less saves between any two places at most.
-SAVED: Final = (1 / ON_FOOT[-1] - 1 / ON_FOOT[-2]) * (1 + 2 / PARTS) * sqrt(2)
+SAVED: Final = (1 / ON_FOOT[-1] - 1 / ON_FOOT[-2]) * CHORD
 #: How steep a triangle may be before all is made flatter for it, rounds, and sweeps over the map in each at most.
 _STEEPEST, _ROUNDS, _SWEEPS = 1.005, 30, 500
 
 
 class WalkingTimes:
-    """Lower bounds on the ticks from everywhere to one cell.
+    """Lower bounds on the ticks from everywhere to a square: as many from it to everywhere.
 
     Args:
         slowness: See ``slowness_of``.
-        aim: The cell.
+        aim: The cell in the middle.
+        reach: Cells from its middle to the sides of the square, a multiple of ``1 / PARTS``; by default it is the cell.
+        rounds: At most, see above; with fewer the bounds are a little lower.
     """
 
-    def __init__(self, slowness: Floats, aim: Cell) -> None:
+    def __init__(self, slowness: Floats, aim: Cell, reach: float = 0.5, rounds: int = _ROUNDS) -> None:
         rows, columns = slowness.shape
         sides = slowness / PARTS
         counted = sides.copy()
         ticks = np.full((rows + 1, columns + 1), np.inf)
-        ticks[PARTS * aim.y : PARTS * (aim.y + 1) + 1, PARTS * aim.x : PARTS * (aim.x + 1) + 1] = 0.0
-        for _ in range(_ROUNDS):
-            _spread(ticks, counted)
+        top, bottom, left, right = (
+            max(0, round(PARTS * (at + 0.5 + side))) for at in (aim.y, aim.x) for side in (-reach, reach)
+        )
+        ticks[top : bottom + 1, left : right + 1] = 0.0
+        best, least = inf, ticks
+        for _ in range(rounds):
+            spread_times(ticks, counted)
             steep = _steepness(ticks, sides)
-            if steep.max() <= _STEEPEST:
+            if float(steep.max()) < best:
+                best, least = float(steep.max()), ticks.copy()
+            if best <= _STEEPEST:
                 break
             counted /= np.maximum(1.0, steep)
         #: By corner of the squares; what is too steep still is made flatter everywhere.
-        self.ticks: Floats = ticks / max(1.0, float(steep.max()) * (1 + 1e-12))
+        self.ticks: Floats = least / max(1.0, best * (1 + 1e-12))
 
     def from_cell(self, cell: Cell) -> float:
         """Return the ticks from the best place of a cell."""
@@ -70,14 +85,23 @@ class WalkingTimes:
         column, row = int((x + 0.5) * PARTS), int((y + 0.5) * PARTS)
         return float(self.ticks[row : row + 2, column : column + 2].min())
 
+    @property
+    def in_squares(self) -> Floats:
+        """The ticks from the best place of each square, shape (rows, columns) times ``PARTS``."""
+        ticks = np.minimum(self.ticks[:-1], self.ticks[1:])
+        return np.minimum(ticks[:, :-1], ticks[:, 1:])
 
-def slowness_of(trees: npt.NDArray[np.integer]) -> Floats:
+
+def slowness_of(trees: npt.NDArray[np.integer], price: float = inf) -> Floats:
     """Return ticks for the length of a cell, by square; shape (rows, columns) times ``PARTS``.
 
     Args:
         trees: Of each cell, shape (rows, columns).
+        price: In ticks of a tree that may be gone, see *Trees at a price*; infinite where none may.
     """
-    own = np.repeat(np.repeat(1.0 / np.array(ON_FOOT)[trees], PARTS, axis=0), PARTS, axis=1)
+    full = 1.0 / np.array(ON_FOOT)
+    rates = [min([full[k], *(full[k - gone] + price * gone / CHORD for gone in range(1, k + 1))]) for k in range(4)]
+    own = np.repeat(np.repeat(np.array(rates)[trees], PARTS, axis=0), PARTS, axis=1)
     framed = np.pad(own, 1, mode="edge")
     height, width = own.shape
     least = own.copy()
@@ -88,7 +112,7 @@ def slowness_of(trees: npt.NDArray[np.integer]) -> Floats:
 
 
 @compiled
-def _spread(ticks: Floats, lengths: Floats) -> None:
+def spread_times(ticks: Floats, lengths: Floats) -> None:
     """Lower times to the shortest ones by the upwind scheme.
 
     Args:
@@ -121,7 +145,7 @@ def _spread(ticks: Floats, lengths: Floats) -> None:
                             if high < way:
                                 way = (low + high + sqrt(2 * side * side - (high - low) ** 2)) / 2
                             best = min(best, way)
-                    if best < ticks[row, column] - 1e-9:
+                    if best < ticks[row, column] - 1e-4:
                         ticks[row, column] = best
                         changed = True
         if not changed:

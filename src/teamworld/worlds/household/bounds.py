@@ -24,11 +24,14 @@ as often, but for the agents that started beyond it. All share the sum of this o
 ``e`` with the handling in addition.
 
 Where there are more things of a class than are needed, the cheapest count, and no container need be opened.
+
+*Search.* The bound is raised as long as a search of all teams finds none that takes no more (``carrying_search``, by
+the legs of ``handling_legs``), up to the steps of the plan; where there is too much to look at, it stays as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import ceil, fsum, sqrt
 from typing import Final, NamedTuple, TypeAlias
@@ -37,7 +40,9 @@ import numpy as np
 import numpy.typing as npt
 
 from teamworld.worlds.base.bounds import StepBound
+from teamworld.worlds.household.carrying_search import CarryingSearch
 from teamworld.worlds.household.free_space import Bools
+from teamworld.worlds.household.handling_legs import Legs
 from teamworld.worlds.household.homes.home import REACH, Box, Need, NodeId, Point
 from teamworld.worlds.household.interaction_points import SWINGS
 from teamworld.worlds.household.joint_plans import find_plan
@@ -56,6 +61,10 @@ STEP_LENGTH: Final = ceil(_SIDE / CELL * (STEP + sqrt(2)) * 1.0824)
 _CORNER: Final = _SLANT // 2 + 1
 #: Metres by which tests of cells are wider than those of places: half a diagonal.
 _WIDER: Final = CELL / 100 * sqrt(0.5)
+#: Joins of places that a search of teams makes at most: half a minute.
+WORK: Final = 200_000
+#: Steps by which a bound is raised at most where no plan is known.
+STEPS_RAISED: Final = 20
 
 
 class Fetched(NamedTuple):
@@ -112,7 +121,44 @@ def bound(state: State, needs: Sequence[Need], watched: frozenset[NodeId], most:
     less = _round_trips([each.joined for each in chosen], begun[1])
     work = ceil(max(walks, less + handling) / len(state.points) - 1e-6)
     planned = find_plan(state, needs, lying, most)
-    return StepBound(max(work, *(each.steps for each in chosen)), planned)
+    least = max(work, *(each.steps for each in chosen))
+    shut = [] if not is_shut else [target]
+    return StepBound(_search(state, needs, lying, watched, shut, least, planned), planned)
+
+
+def _search(
+    state: State, needs: Sequence[Need], lying: Mapping[Need, Sequence[NodeId]], watched: frozenset[NodeId],
+    shut: Sequence[NodeId], least: int, planned: int | None,
+) -> int:  # fmt: skip
+    """Return the fewest steps in which a search of teams does not end without any.
+
+    Args:
+        state: The moment before the first step.
+        needs: The predicates of the goal.
+        lying: The things that each predicate that is open may use.
+        watched: What agents can handle.
+        shut: What has to be opened beside what things are in.
+        least: What is proven.
+        planned: Steps of a plan.
+    """
+    most = (least + STEPS_RAISED if planned is None else planned) - 1
+    is_whole = all(at == Point(round(at.x, 2), round(at.z, 2)) for at in state.points.values())
+    if least > most or not is_whole:
+        return least
+    try:
+        legs = Legs(state, needs[0], watched)
+    except ValueError:  # something that nobody can come to
+        return least
+    containers = {}
+    for thing in (thing for things in lying.values() for thing in things):
+        place = state.place(thing)
+        if place is not None and place[0] == "INSIDE" and place[1] in watched and place[1] not in state.opened:
+            containers[thing] = place[1]
+    search = CarryingSearch(legs, tuple(state.points), needs[0].target, containers, shut, most, WORK)
+    choices = [(things, state.missing(need)) for need, things in lying.items()]
+    while least <= most and not search.can_bring(choices, least):
+        least += 1
+    return least
 
 
 def _is_within(at: Point, floor: Floor) -> bool:

@@ -1,0 +1,307 @@
+"""Proof by search that no team brings all things in so few steps, whoever carries what, over whatever pieces.
+
+A thing comes to the target in one or more *carries*: an agent takes it where it lies, and puts it on a piece or to the
+target; what lies on a piece is taken there by the same agent or another. A container that a thing is in is opened
+before, by somebody. What happens between the first and the last time that a thing lies in one place is left out, and
+after it first comes to the target. So each plan that brings a thing has a carry of it, or several over different
+pieces; and events that are left out are steps of the legs between others, where those allow for all handling.
+
+Agents are in nobody's way. Each makes its own events in an order of its own, two things in hand at most, by the legs of
+``handling_legs``; what others do before lets it wait until the earliest step at which they alone could have done it. So
+its fewest steps are exact for this relaxed problem, found over sets of events and places.
+
+All teams are searched, as far as no agent takes more steps than allowed: thing by thing, who brings it at once, or that
+it is laid down in between; then for each thing that is, over which pieces it comes, and who carries it to each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, product
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from teamworld.worlds.household.handling_legs import NEVER, Handling, Legs, Steps, advance
+from teamworld.worlds.household.homes.home import NodeId
+from teamworld.worlds.household.state import HANDS, AgentId
+
+Events: TypeAlias = int
+"""A set of events, one bit each."""
+#: Where things lie before the first step, and the target, beside pieces.
+_ORIGIN: Final = 0
+_TARGET: Final = -2
+
+
+class _Carry(NamedTuple):
+    """An agent takes a thing at one place and puts it at another."""
+
+    thing: NodeId
+    number: int
+    """Of the carries of this thing, from 0."""
+    start: NodeId
+    end: NodeId
+    ready: int
+    """The step before which it cannot lie there to be taken."""
+    opens: NodeId
+    """What the same agent has to open before; 0 for nothing."""
+
+
+class _Share(NamedTuple):
+    """What each agent does, and who opens what."""
+
+    doing: Mapping[AgentId, Events]
+    openers: Mapping[NodeId, AgentId]
+
+
+class CarryingSearch:
+    """Search of all teams.
+
+    Args:
+        legs: Steps between handlings.
+        agents: Who carries.
+        target: Where to.
+        shut: The closed containers that things are in.
+        needed: What has to be opened beside.
+        most: Steps that are looked at.
+        work: How often places before an event are joined to those after it, and shares looked at, at most.
+    """
+
+    def __init__(
+        self, legs: Legs, agents: Sequence[AgentId], target: NodeId, shut: Mapping[NodeId, NodeId],
+        needed: Sequence[NodeId], most: int, work: int,
+    ) -> None:  # fmt: skip
+        self._legs, self._agents, self._target, self._shut, self._needed = legs, agents, target, shut, needed
+        self._pieces = [piece for piece in legs.pieces if piece != target]
+        self._most, self._work = most, work
+        self._handlings: list[Handling] = []
+        self._after: list[Events] = []  # what has to come after each event, if an agent does both
+        self._ready: list[int] = []
+        self._rest: list[int] = []  # steps that are left at least after an event
+        self._takes = self._puts = 0
+        self._visits: dict[NodeId, Events] = {}
+        self._openings: dict[NodeId, Events] = {}
+        self._carries: dict[_Carry, Events] = {}
+        self._fields: dict[tuple[AgentId, Events, int], Steps | None] = {}
+        self._fewest: dict[tuple[AgentId, Events], int] = {}
+        self._onwards = self._list_onwards()
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Return whether there was more to look at than allowed."""
+        return self._work < 0
+
+    def can_bring(self, choices: Sequence[tuple[Sequence[NodeId], int]], limit: int) -> bool:
+        """Return whether a team may bring things within so many steps; True, too, if there was too much to look at.
+
+        Args:
+            choices: Things that are alike, and how many of them are needed.
+            limit: Steps.
+        """
+        for parts in product(*(combinations(things, number) for things, number in choices)):
+            things = sorted((thing for part in parts for thing in part), key=self._distance)
+            for share in self._open(_Share(dict.fromkeys(self._agents, 0), {}), self._needed, limit):
+                if self._assign(share, things, (), limit):
+                    return True
+        return self.is_exhausted
+
+    def _distance(self, thing: NodeId) -> tuple[int, NodeId]:
+        """Return an order of things: what is farthest is assigned first."""
+        return -self._legs.fewest(("grab", thing), ("put", self._target)), thing
+
+    # Who does what.
+
+    def _open(self, share: _Share, nodes: Sequence[NodeId], limit: int) -> Iterator[_Share]:
+        """Yield who may open some things, in addition."""
+        left = [node for node in nodes if node not in share.openers]
+        if not left:
+            yield share
+            return
+        for agent in self._agents:
+            more = self._add(share, agent, self._opening(left[0]), limit)
+            if more is not None:
+                yield from self._open(more._replace(openers={**share.openers, left[0]: agent}), left[1:], limit)
+
+    def _assign(self, share: _Share, things: Sequence[NodeId], laid: tuple[NodeId, ...], limit: int) -> bool:
+        """Return whether the rest of the things can be brought, in one carry or laid down in between."""
+        if self.is_exhausted:
+            return True
+        if not things:
+            return self._relay(share, laid, limit)
+        thing = things[0]
+        for opened in self._open(share, [self._shut[thing]] if thing in self._shut else [], limit):
+            for agent in self._agents:
+                more = self._add(opened, agent, self._take(opened, thing, agent, _TARGET), limit)
+                if more is not None and self._assign(more, things[1:], laid, limit):
+                    return True
+            if self._assign(opened, things[1:], (*laid, thing), limit):
+                return True
+        return False
+
+    def _relay(self, share: _Share, things: Sequence[NodeId], limit: int) -> bool:
+        """Return whether some things can be brought that are laid down in between."""
+        if self.is_exhausted or not things:
+            return True
+        if not all(
+            any(self._add(share, agent, self._visit(thing), limit) for agent in self._agents) for thing in things
+        ):
+            return False
+        return any(self._lay(share, things, (), agent, 0, limit) for agent in self._agents)
+
+    def _lay(
+        self,
+        share: _Share,
+        things: Sequence[NodeId],
+        visited: tuple[NodeId, ...],
+        agent: AgentId,
+        ready: int,
+        limit: int,
+    ) -> bool:
+        """Return whether the first of some things can go on to a piece by an agent, and on from there."""
+        thing = things[0]
+        for piece in self._pieces:
+            if piece in visited:
+                continue
+            if visited:
+                carried = alone = self._carry(_Carry(thing, len(visited), visited[-1], piece, ready, 0))
+            else:
+                carried = self._take(share, thing, agent, piece)
+                alone = carried | self._opened_for(share, thing, agent)
+            more = self._add(share, agent, carried, limit)
+            if more is None:
+                continue
+            lies = self._count(agent, alone)
+            last = self._carry(_Carry(thing, len(visited) + 1, piece, _TARGET, lies, 0))
+            for other in self._agents:
+                done = self._add(more, other, last, limit)
+                if done is not None and self._relay(done, things[1:], limit):
+                    return True
+            if any(self._lay(more, things, (*visited, piece), other, lies, limit) for other in self._agents):
+                return True
+        return False
+
+    def _add(self, share: _Share, agent: AgentId, events: Events, limit: int) -> _Share | None:
+        """Return a share with more events of an agent; None if this takes it too long."""
+        self._work -= 1
+        doing = share.doing[agent] | events
+        return share._replace(doing={**share.doing, agent: doing}) if self._count(agent, doing) <= limit else None
+
+    def _take(self, share: _Share, thing: NodeId, agent: AgentId, end: NodeId) -> Events:
+        """Return the first carry of a thing."""
+        box = self._shut.get(thing, 0)
+        if not box or share.openers[box] == agent:
+            return self._carry(_Carry(thing, 0, _ORIGIN, end, 0, box))
+        return self._carry(_Carry(thing, 0, _ORIGIN, end, self._count(share.openers[box], self._opening(box)), 0))
+
+    def _opened_for(self, share: _Share, thing: NodeId, agent: AgentId) -> Events:
+        """Return what an agent opens to take a thing."""
+        box = self._shut.get(thing, 0)
+        return self._opening(box) if box and share.openers[box] == agent else 0
+
+    # Events.
+
+    def _opening(self, node: NodeId) -> Events:
+        if node not in self._openings:
+            self._openings[node] = self._event(("open", node), 0, 0)
+        return self._openings[node]
+
+    def _visit(self, thing: NodeId) -> Events:
+        """Return the event of taking a thing where it lies, by somebody with a hand free, to lay it on any piece."""
+        if thing not in self._visits:
+            taken: Handling = ("grab", thing)
+            rest = (self._legs.fewest(taken, ("lay", piece)) + self._onwards[piece] for piece in self._pieces)
+            self._visits[thing] = self._event(taken, 0, min(rest, default=NEVER))
+        return self._visits[thing]
+
+    def _carry(self, carry: _Carry) -> Events:
+        """Return the two events of a carry."""
+        if carry not in self._carries:
+            taken: Handling = ("grab", carry.thing) if carry.start == _ORIGIN else ("take", carry.start)
+            put: Handling = ("put", self._target) if carry.end == _TARGET else ("lay", carry.end)
+            rest = self._onwards.get(carry.end, 0)
+            take = self._event(taken, carry.ready, self._legs.fewest(taken, put) + rest)
+            release = self._event(put, 0, rest)
+            self._order(take, release)
+            if carry.opens:
+                self._order(self._opening(carry.opens), take)
+            self._takes |= take
+            self._puts |= release
+            for other, events in self._carries.items():  # a thing is carried on after it was carried there
+                if other.thing == carry.thing and other.number < carry.number:
+                    self._order(events & self._puts, take)
+                elif other.thing == carry.thing and other.number > carry.number:
+                    self._order(release, events & self._takes)
+            self._carries[carry] = take | release
+        return self._carries[carry]
+
+    def _event(self, handling: Handling, ready: int, rest: int) -> Events:
+        self._handlings.append(handling)
+        self._after.append(0)
+        self._ready.append(ready)
+        self._rest.append(rest)
+        return 1 << len(self._handlings) - 1
+
+    def _order(self, early: Events, late: Events) -> None:
+        self._after[early.bit_length() - 1] |= late
+
+    def _list_onwards(self) -> dict[NodeId, int]:
+        """Return the fewest steps from when a thing lies on each piece until it is put to the target, by anybody."""
+        fewest = self._legs.fewest
+        onwards = {piece: 1 + fewest(("take", piece), ("put", self._target)) for piece in self._pieces}
+        legs = {(p, q): 1 + fewest(("take", p), ("lay", q)) for p in self._pieces for q in self._pieces if p != q}
+        for _ in self._pieces:
+            for (piece, other), steps in legs.items():
+                onwards[piece] = min(onwards[piece], steps + onwards[other])
+        return onwards
+
+    # The fewest steps of an agent.
+
+    def _count(self, agent: AgentId, events: Events) -> int:
+        """Return the fewest steps in which an agent does all of some events; ``NEVER`` for more than are looked at."""
+        if not events:
+            return 0
+        known = self._fewest.get((agent, events))
+        if known is None:
+            fields = [self._reach(agent, events, last) for last in self._list_last(events)]
+            known = min((int(field.min()) for field in fields if field is not None), default=NEVER)
+            self._fewest[agent, events] = known
+        return known
+
+    def _list_last(self, events: Events) -> list[int]:
+        """Return those of some events after which none of the others has to come."""
+        return [event for event in _list_bits(events) if not self._after[event] & events]
+
+    def _reach(self, agent: AgentId, events: Events, last: int) -> Steps | None:
+        """Return the fewest steps after all of some events, by where one stands after the last; None for never."""
+        key = agent, events, last
+        if key not in self._fields:
+            self._fields[key] = self._find_field(agent, events & ~(1 << last), last)
+        return self._fields[key]
+
+    def _find_field(self, agent: AgentId, before: Events, last: int) -> Steps | None:
+        held = (before & self._takes).bit_count() - (before & self._puts).bit_count()
+        is_put = bool(self._puts >> last & 1)
+        if (held >= HANDS and not is_put) or self.is_exhausted:
+            return None
+        handling, is_full = self._handlings[last], held >= HANDS
+        field = np.full(self._legs.places(handling), NEVER, np.int16)
+        if not before:
+            advance(np.zeros(1, np.int16), self._legs.steps(("start", agent), handling, is_full), field)
+        for event in self._list_last(before):
+            begun = self._reach(agent, before, event)
+            if begun is not None:
+                self._work -= 1
+                advance(begun, self._legs.steps(self._handlings[event], handling, is_full), field)
+        held += bool(self._takes >> last & 1) - is_put
+        np.maximum(field, self._ready[last] + 1, out=field)
+        field[field > self._most - max(held, self._rest[last])] = NEVER
+        return field if field.min(initial=NEVER) < NEVER else None
+
+
+def _list_bits(events: Events) -> list[int]:
+    """Return the numbers of some events, ascending."""
+    bits = []
+    while events:
+        bits.append((events & -events).bit_length() - 1)
+        events &= events - 1
+    return bits

@@ -159,21 +159,21 @@ class AgentKnowledge:
             counts = hauling.steps_until_it_counts(self.agent, known)
             if counts is None:
                 return ", all lies already"
-            if counts <= self.steps_left < option.steps:
-                return f", counts after {counts}"
+            return f", counts after {counts}" if counts <= self.steps_left else ", more than are left"
         if option.steps > self.steps_left:
             return ", more than are left"
         if hauling is None or option.goal is None:
             return ""
         more = hauling.steps_until_it_counts(self.agent, self.domain.predict(self.agent, option.action, known))
         is_late = more is not None and option.steps + more > self.steps_left
-        return f", likely too late: {more} more until {self._what_counts(option)} counts" if is_late else ""
+        what = "what is put in it" if self.is_aid(option) else "it"
+        return f", likely too late: {more} more until {what} counts" if is_late else ""
 
-    def _what_counts(self, option: Option) -> str:
-        """Return whether it is what an option is about that counts, or what a container takes in, in words."""
-        kinds = {wanted_kind(goal) for goal in self.goals}
-        is_wanted = any(isinstance(thing, Entity) and thing.kind in kinds for thing in option.action.args)
-        return "it" if is_wanted else "what is put in it"
+    def is_aid(self, option: Option) -> bool:
+        """Return whether an option is for a goal but about nothing that counts for one, such as a container."""
+        kinds = {wanted_kind(goal) for goal in self.goals} - {None}
+        things = [thing for thing in option.action.args if isinstance(thing, Entity)]
+        return option.goal is not None and bool(kinds) and bool(things) and all(t.kind not in kinds for t in things)
 
     @cached_property
     def taken(self) -> Mapping[GoalId, Sequence[AgentId]]:

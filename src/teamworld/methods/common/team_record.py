@@ -166,7 +166,10 @@ class Member(NamedTuple):
         running = [option for option in self.me.options if option.action == self.me.doing]
         listed = sorted(self.me.options, key=lambda option: (option.goal is None, not option.action.args, option.steps))
         if len(listed) > MOST:
-            listed = rank_options(self.me, listed)
+            listed = sorted(
+                rank_options(self.me, listed),
+                key=lambda option: (self.me.tell_late(option) != "", self.me.is_aid(option)),
+            )
         by_goal: dict[GoalId, Option] = {}
         by_verb: dict[str, Option] = {}
         for option in listed:

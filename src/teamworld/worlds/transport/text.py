@@ -58,9 +58,10 @@ def tell_rules(wants: Wants, rules: Rules, eyes: Eyes, beliefs: TransportBeliefs
         f"{TURN:g} degrees takes {TURN_FRAMES}, a move forward of up to 0.44 m 2 to 9: a walk gets stuck at furniture "
         "and goes on in bits. An action lasts until it is done or fails, unless you start another one; after a failed "
         "one comes the next of your plan, if any.",
-        f"You have two hands, for one target or container each. Fetching grasps from up to {GRASP_RANGE:g} m and at "
-        f"any height.{steal} Putting a target into the container in your other hand takes {rules.put_frames} "
-        f"steps{spill}. A container holds {CAPACITY} targets, of any tasks; fetching one is listed with the task "
+        f"You have two hands, for one target or container each. Fetching walks to {FETCH_NEAR:g} m and grasps, at any "
+        f"height; from up to {GRASP_RANGE:g} m where no way leads nearer.{steal} Putting a target into the container "
+        f"in your other hand takes {rules.put_frames} steps{spill}. A container holds {CAPACITY} targets, of any tasks; "
+        "fetching one is listed with the task "
         f"that lacks most. Dropping takes {DROP_FRAMES} steps a hand: the thing lies after the first, and another "
         f"action may be begun then. What is in a container stays in it; the container fills a hand itself, so it gains "
         f"from three targets on, after two puts. Deliver drops at {BED_NEAR:g} m from the bed; "

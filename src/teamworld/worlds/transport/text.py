@@ -60,8 +60,8 @@ def tell_rules(wants: Wants, rules: Rules, eyes: Eyes, beliefs: TransportBeliefs
         "one comes the next of your plan, if any.",
         f"You have two hands, for one target or container each. Fetching walks to {FETCH_NEAR:g} m and grasps, at any "
         f"height; from up to {GRASP_RANGE:g} m where no way leads nearer.{steal} Putting a target into the container "
-        f"in your other hand takes {rules.put_frames} steps{spill}. A container holds {CAPACITY} targets, of any tasks; "
-        "fetching one is listed with the task "
+        f"in your other hand takes {rules.put_frames} steps{spill}. A container holds {CAPACITY} targets, of any "
+        "tasks; fetching one is listed with the task "
         f"that lacks most. Dropping takes {DROP_FRAMES} steps a hand: the thing lies after the first, and another "
         f"action may be begun then. What is in a container stays in it; the container fills a hand itself, so it gains "
         f"from three targets on, after two puts. Deliver drops at {BED_NEAR:g} m from the bed; "

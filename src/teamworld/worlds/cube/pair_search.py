@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from teamworld.worlds.cube.state import Layout
 
 #: States that are kept at most, about 50 bytes each; beyond, the bound of what is left stands.
-MOST_STATES: Final = 3_000_000
+MOST_STATES: Final = 1_000_000
 #: Largest side of a grid: the estimate of all places takes 17 MB there, and grows with its fourth power.
 MOST_SIDE: Final = 32
 #: Up, down, left, right.

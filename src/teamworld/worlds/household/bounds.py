@@ -154,10 +154,14 @@ def _search(
         place = state.place(thing)
         if place is not None and place[0] == "INSIDE" and place[1] in watched and place[1] not in state.opened:
             containers[thing] = place[1]
-    search = CarryingSearch(legs, tuple(state.points), needs[0].target, containers, shut, most, WORK)
     choices = [(things, state.missing(need)) for need, things in lying.items()]
-    while least <= most and not search.can_bring(choices, least):
-        least += 1
+    limit, stride = most, 1
+    while limit >= least:
+        search = CarryingSearch(legs, tuple(state.points), needs[0].target, containers, shut, limit, WORK)
+        if not search.can_bring(choices, limit):
+            return limit + 1
+        limit -= stride
+        stride *= 2 if search.is_exhausted else 1
     return least
 
 

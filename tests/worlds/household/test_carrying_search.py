@@ -121,7 +121,7 @@ def list_acts(state: State, need: Need) -> list[PrimitiveAction]:
     view, nodes = sight.view(state, 1), state.home.nodes
     walks = [PrimitiveAction("walktowards", n) for n in sorted({*state.home.rooms} | (state.known[1] & state.watched))]
     near = [node for node in sorted(state.watched & view) if state.close(1, node)]
-    acts = [PrimitiveAction(verb, node) for node in near for verb in ("grab", "open", "close")]  # type: ignore[arg-type]
+    acts = [PrimitiveAction(verb, node) for node in near for verb in ("grab", "open", "close")]
     for node in near:
         if not nodes[node].grabbable:
             lays = ("ON", node) == (need.relation, need.target) or not (nodes[node].opens and nodes[node].container)

@@ -28,7 +28,7 @@ def list_acts(state: State, agent: AgentId, need: Need) -> list[PrimitiveAction]
     for node in sorted(state.watched & view):
         if not state.close(agent, node):
             continue
-        acts += [PrimitiveAction(verb, node) for verb in ("grab", "open", "close")]  # type: ignore[arg-type]
+        acts += [PrimitiveAction(verb, node) for verb in ("grab", "open", "close")]
         lays = ("ON", node) == (need.relation, need.target) or not (nodes[node].opens and nodes[node].container)
         if not nodes[node].grabbable:
             acts += [PrimitiveAction("putback" if lays else "putin", t, node) for t in state.hands[agent].things]

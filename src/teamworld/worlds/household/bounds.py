@@ -43,6 +43,7 @@ from teamworld.worlds.base.bounds import StepBound
 from teamworld.worlds.household.carrying_search import CarryingSearch
 from teamworld.worlds.household.free_space import Bools
 from teamworld.worlds.household.handling_legs import Legs
+from teamworld.worlds.household.handling_plans import HandlingPlans
 from teamworld.worlds.household.homes.home import REACH, Box, Need, NodeId, Point
 from teamworld.worlds.household.interaction_points import SWINGS
 from teamworld.worlds.household.joint_plans import find_plan
@@ -121,44 +122,54 @@ def bound(state: State, needs: Sequence[Need], watched: frozenset[NodeId], most:
     less = _round_trips([each.joined for each in chosen], begun[1])
     work = ceil(max(walks, less + handling) / len(state.points) - 1e-6)
     planned = find_plan(state, needs, lying, most)
-    least = max(work, *(each.steps for each in chosen))
-    shut = [] if not is_shut else [target]
-    return StepBound(_search(state, needs, lying, watched, shut, least, planned), planned)
+    simple = StepBound(max(work, *(each.steps for each in chosen)), planned)
+    return simple if simple.is_exact else _search(state, needs, lying, watched, simple, most)
 
 
 def _search(
-    state: State, needs: Sequence[Need], lying: Mapping[Need, Sequence[NodeId]], watched: frozenset[NodeId],
-    shut: Sequence[NodeId], least: int, planned: int | None,
-) -> int:  # fmt: skip
-    """Return the fewest steps in which a search of teams does not end without any.
+    state: State,
+    needs: Sequence[Need],
+    lying: Mapping[Need, Sequence[NodeId]],
+    watched: frozenset[NodeId],
+    simple: StepBound,
+    most: int,
+) -> StepBound:
+    """Return a bound with a better plan, if there is any, raised as far as a search of teams ends without any.
 
     Args:
         state: The moment before the first step.
         needs: The predicates of the goal.
         lying: The things that each predicate that is open may use.
         watched: What agents can handle.
-        shut: What has to be opened beside what things are in.
-        least: What is proven.
-        planned: Steps of a plan.
+        simple: What is known.
+        most: Steps of a plan at most.
     """
-    most = (least + STEPS_RAISED if planned is None else planned) - 1
-    is_whole = all(at == Point(round(at.x, 2), round(at.z, 2)) for at in state.points.values())
-    if least > most or not is_whole:
-        return least
+    if not all(at == Point(round(at.x, 2), round(at.z, 2)) for at in state.points.values()):
+        return simple
     try:
         legs = Legs(state, needs[0], watched)
     except ValueError:  # something that nobody can come to
-        return least
-    containers = {}
-    for thing in (thing for things in lying.values() for thing in things):
-        place = state.place(thing)
-        if place is not None and place[0] == "INSIDE" and place[1] in watched and place[1] not in state.opened:
-            containers[thing] = place[1]
-    search = CarryingSearch(legs, tuple(state.points), needs[0].target, containers, shut, most, WORK)
+        return simple
     choices = [(things, state.missing(need)) for need, things in lying.items()]
-    while least <= most and not search.can_bring(choices, least):
-        least += 1
-    return least
+    places = {thing: state.place(thing) for things, _ in choices for thing in things}
+    boxes = {
+        thing: place[1]
+        for thing, place in places.items()
+        if place is not None and place[0] == "INSIDE" and place[1] in watched and place[1] not in state.opened
+    }
+    (least, planned), target = simple, needs[0].target
+    is_strict = state.rules.strict_put and needs[0].relation == "INSIDE"
+    if state.rules.sight == "room" and not is_strict:
+        planned = HandlingPlans(state, needs, legs, boxes).find(choices, planned or most + 1) or planned
+    needed = [target] if is_strict and target not in state.opened else []
+    limit, stride = (least + STEPS_RAISED if planned is None else planned) - 1, 1
+    while limit >= least:
+        search = CarryingSearch(legs, tuple(state.points), target, boxes, needed, limit, WORK)
+        if not search.can_bring(choices, limit):
+            return StepBound(limit + 1, planned)
+        limit -= stride
+        stride *= 2 if search.is_exhausted else 1
+    return StepBound(least, planned)
 
 
 def _is_within(at: Point, floor: Floor) -> bool:

@@ -54,6 +54,14 @@ class _Share(NamedTuple):
     openers: Mapping[NodeId, AgentId]
 
 
+class _Laid(NamedTuple):
+    """A thing that is laid down before it comes to the target."""
+
+    thing: NodeId
+    first: AgentId
+    """Who takes it where it lies."""
+
+
 class CarryingSearch:
     """Search of all teams.
 
@@ -98,10 +106,11 @@ class CarryingSearch:
             choices: Things that are alike, and how many of them are needed.
             limit: Steps.
         """
-        for parts in product(*(combinations(things, number) for things, number in choices)):
+        empty: tuple[tuple[_Laid, ...] | None, ...] = (None, ())
+        for laid, parts in product(empty, product(*(combinations(things, number) for things, number in choices))):
             things = sorted((thing for part in parts for thing in part), key=self._distance)
             for share in self._open(_Share(dict.fromkeys(self._agents, 0), {}), self._needed, limit):
-                if self._assign(share, things, (), limit):
+                if self._assign(share, things, laid, limit):
                     return True
         return self.is_exhausted
 
@@ -122,63 +131,69 @@ class CarryingSearch:
             if more is not None:
                 yield from self._open(more._replace(openers={**share.openers, left[0]: agent}), left[1:], limit)
 
-    def _assign(self, share: _Share, things: Sequence[NodeId], laid: tuple[NodeId, ...], limit: int) -> bool:
-        """Return whether the rest of the things can be brought, in one carry or laid down in between."""
+    def _assign(self, share: _Share, things: Sequence[NodeId], laid: tuple[_Laid, ...] | None, limit: int) -> bool:
+        """Return whether the rest of the things can be brought, in one carry, or laid down in between unless None."""
         if self.is_exhausted:
             return True
         if not things:
-            return self._relay(share, laid, limit)
+            return self._relay(share, laid or (), limit)
         thing = things[0]
         for opened in self._open(share, [self._shut[thing]] if thing in self._shut else [], limit):
             for agent in self._agents:
                 more = self._add(opened, agent, self._take(opened, thing, agent, _TARGET), limit)
                 if more is not None and self._assign(more, things[1:], laid, limit):
                     return True
-            if self._assign(opened, things[1:], (*laid, thing), limit):
-                return True
+            for agent in self._agents if laid is not None else ():
+                more = self._add(opened, agent, self._visit(thing), limit)
+                if more is not None and self._assign(more, things[1:], (*(laid or ()), _Laid(thing, agent)), limit):
+                    return True
         return False
 
-    def _relay(self, share: _Share, things: Sequence[NodeId], limit: int) -> bool:
-        """Return whether some things can be brought that are laid down in between."""
-        if self.is_exhausted or not things:
+    def _relay(self, share: _Share, laid: Sequence[_Laid], limit: int) -> bool:
+        """Return whether things can be brought that are laid down in between."""
+        if self.is_exhausted or not laid:
             return True
-        if not all(
-            any(self._add(share, agent, self._visit(thing), limit) for agent in self._agents) for thing in things
-        ):
-            return False
-        return any(self._lay(share, things, (), agent, 0, limit) for agent in self._agents)
+        thing, agent = laid[0]
+        less = {**share.doing, agent: share.doing[agent] & ~self._visit(thing)}
+        return self._lay(share._replace(doing=less), laid, (), agent, 0, limit)
 
     def _lay(
         self,
         share: _Share,
-        things: Sequence[NodeId],
+        laid: Sequence[_Laid],
         visited: tuple[NodeId, ...],
         agent: AgentId,
         ready: int,
         limit: int,
     ) -> bool:
         """Return whether the first of some things can go on to a piece by an agent, and on from there."""
-        thing = things[0]
+        thing = laid[0].thing
         for piece in self._pieces:
             if piece in visited:
                 continue
             if visited:
-                carried = alone = self._carry(_Carry(thing, len(visited), visited[-1], piece, ready, 0))
+                carried = alone = self._bring(thing, agent, visited, piece, ready)
             else:
                 carried = self._take(share, thing, agent, piece)
                 alone = carried | self._opened_for(share, thing, agent)
             more = self._add(share, agent, carried, limit)
             if more is None:
                 continue
-            lies = self._count(agent, alone)
-            last = self._carry(_Carry(thing, len(visited) + 1, piece, _TARGET, lies, 0))
+            lies, further = self._count(agent, alone), (*visited, piece)
+            if lies + self._onwards[piece] > limit:
+                continue
             for other in self._agents:
-                done = self._add(more, other, last, limit)
-                if done is not None and self._relay(done, things[1:], limit):
+                done = self._add(more, other, self._bring(thing, other, further, _TARGET, lies), limit)
+                if done is not None and self._relay(done, laid[1:], limit):
                     return True
-            if any(self._lay(more, things, (*visited, piece), other, lies, limit) for other in self._agents):
+            if any(self._lay(more, laid, further, other, lies, limit) for other in self._agents):
                 return True
         return False
+
+    def _bring(self, thing: NodeId, agent: AgentId, visited: Sequence[NodeId], end: NodeId, ready: int) -> Events:
+        """Return a carry of a thing from the last piece that it was laid on."""
+        alone = self._legs.fewest(("start", agent), ("take", visited[-1]))
+        return self._carry(_Carry(thing, len(visited), visited[-1], end, ready if ready >= alone else 0, 0))
 
     def _add(self, share: _Share, agent: AgentId, events: Events, limit: int) -> _Share | None:
         """Return a share with more events of an agent; None if this takes it too long."""

@@ -197,6 +197,8 @@ class Legs:
         #: What things can be laid on or put into.
         self.pieces = sorted({*containers, *self._laid})
         self._stop, self.steps = cache(self._make_stop), cache(self._count_steps)
+        #: Steps between handlings without detours, see :meth:`steps`.
+        self.direct = cache(self._count_direct)
         self._outwards, self._inwards = cache(self._list_outwards), cache(self._list_inwards)
         self._things = [node for node in sorted(watched) if nodes[node].grabbable]
         always: list[Handling] = [("open", node) for node in fixed if nodes[node].opens]
@@ -206,6 +208,14 @@ class Legs:
                  ((True, always), (False, always + free_hand))}  # fmt: skip
         self._detours = {full: [(stop, stop.after_end()) for stop in stops[full]] for full in stops}
         self._across = {full: _cross(detours) for full, detours in self._detours.items()}
+
+    def walk(self, start: Point, then: Handling) -> Steps:
+        """Return the steps of walking from a place and of handling something; shape (places after it,)."""
+        stop = _Stop(self._geodesics, _NOWHERE, _NOWHERE, self._at([start]), CELL)
+        return stop.steps_to(self._stop(then))[0]
+
+    def _count_direct(self, first: Handling, then: Handling) -> Steps:
+        return self._stop(first).steps_to(self._stop(then))
 
     def fewest(self, first: Handling, then: Handling) -> int:
         """Return the fewest steps from one handling to the next, with a hand free."""
@@ -217,7 +227,7 @@ class Legs:
 
     def _count_steps(self, first: Handling, then: Handling, full: bool) -> Steps:
         """Return the fewest steps from after one handling to after the next, with full hands or not in between."""
-        steps = self._stop(first).steps_to(self._stop(then))
+        steps = self.direct(first, then)
         if not self._detours[full]:
             return steps
         over = _min_plus(_min_plus(self._outwards(first, full), self._across[full]), self._inwards(then, full))

@@ -98,7 +98,7 @@ DATA = Path(__file__).parent.parent / "src/teamworld/experiment/suites"
 
 
 class Played(NamedTuple):
-    """One instance: what is proven, and the steps of each method; the step limit where goals were left."""
+    """One instance: what is proven, and the steps of each method; the step limit where goals were or must be left."""
 
     bound: int
     planned: int | None
@@ -152,17 +152,19 @@ def read(out: Path, world: str, level: str, half: str) -> dict[int, Played] | No
         folder = RunFolder(folder_of(out, world, level, method, half))
         if not folder.is_begun:
             continue
+        experiment = folder.experiment()
+        limit = experiment.step_limit
         if not played:
             for seed in HALVES[half]:
                 if (bound := registry.step_bound(world, level, seed, {})) is None:
                     return None
-                played[seed] = Played(bound.steps, bound.planned, {}, {})
-        experiment = folder.experiment()
+                planned = bound.planned if bound.can_be_done else limit
+                played[seed] = Played(bound.within(limit), planned, {}, {})
         for cell, row in folder.finished(experiment):
             is_solved = bool(row.summary.success)
             if is_solved and row.summary.steps < played[cell.seed].bound:
                 raise SystemExit(f"{world} {level} seed {cell.seed}: {method} beats the bound: {row.summary.steps}")
-            played[cell.seed].steps[method] = row.summary.steps if is_solved else experiment.step_limit
+            played[cell.seed].steps[method] = row.summary.steps if is_solved else limit
             if is_solved:
                 played[cell.seed].solved[method] = row.summary.steps
     return played or None

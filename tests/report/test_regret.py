@@ -12,6 +12,7 @@ from teamworld.experiment.api import run
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.report import regret
 from teamworld.worlds import registry
+from teamworld.worlds.base.bounds import StepBound
 
 ROOMS = ["--world", "rooms", "--level", "two", "--seeds", "3", "--max-steps", "60"]
 
@@ -61,6 +62,14 @@ def test_bounds_beside_what_was_played_best(compared: Path, capsys: pytest.Captu
     assert [row["proven"] for row in table["rows"]] == ["optimum"] * 4
     assert [row["best played"] != "" for row in table["rows"]] == [True] * 3 + [False]
     assert all(int(row["best played"]) >= int(row["steps"]) for row in table["rows"][:3])
+
+
+def test_instances_that_cannot_be_done_are_listed_as_such(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command(["bounds", "rooms", "--level", "two-hazard", "--seed", "1", "--seeds", "2", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [(row["steps"], row["proven"]) for row in rows] == [("none", "cannot be done"), ("39", "optimum")]
+    assert StepBound(45, can_be_done=False).within(60) == 60
+    assert (StepBound(45).within(60), StepBound(45).within(40)) == (45, 40)
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,8 @@ def regret(experiment: ExperimentSpec, cell: RunCell, row: EpisodeRow) -> Value:
     bound = bound_of(experiment, cell, row.episode) if row.summary.has_success else None
     if bound is None:
         return NULL
-    return only((row.summary.steps if row.summary.success else experiment.step_limit) - bound.steps)
+    limit = experiment.step_limit
+    return only((row.summary.steps if row.summary.success else limit) - bound.within(limit))
 
 
 def by_method(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> Table:
@@ -78,7 +79,7 @@ def by_method(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> Table:
                 method,
                 str(len(own)),
                 f"{solved / len(own):.2f}",
-                f"{fsum(bound.steps for bound in proven) / len(proven):.1f}",
+                f"{fsum(bound.within(experiment.step_limit) for bound in proven) / len(proven):.1f}",
                 interval_text(interval, "{:.1f}".format),
                 f"{sum(bound.is_exact for bound in proven)}/{len(proven)}",
             )
@@ -115,20 +116,21 @@ def list_bounds(
     Raises:
         UserError: There is no such world, level or option.
     """
-    lines, closed = [], 0
+    lines, closed = list[tuple[str, ...]](), 0
     bounds = [worlds.step_bound(world, level, seed, options) for seed in seeds]
     for seed, bound in zip(seeds, bounds, strict=True):
         if bound is None:
             lines.append((str(seed), "none", "", "", *([""] * 3 if best else ())))
             continue
         played = best.get(seed)
-        closed += bound.is_exact or (played is not None and played.steps == bound.steps)
+        closed += (bound.is_exact and bound.can_be_done) or (played is not None and played.steps == bound.steps)
         shown = ("", "", "")
         if played is not None:
             shown = (str(played.steps), f"{(played.steps - bound.steps) / max(1, bound.steps):.0%}", played.method)
         planned = "none" if bound.planned is None else str(bound.planned)
-        proven = "optimum" if bound.is_exact else "at least"
-        lines.append((str(seed), str(bound.steps), proven, planned, *(shown if best else ())))
+        proven = (str(bound.steps), "optimum" if bound.is_exact else "at least")
+        proven = proven if bound.can_be_done else ("none", "cannot be done")
+        lines.append((str(seed), *proven, planned, *(shown if best else ())))
     columns = ("seed", "steps", "proven", "planned", *(("best played", "above", "by") if best else ()))
     count = sum(bound is not None for bound in bounds)
     caption = (

@@ -167,7 +167,7 @@ def option_model(world: str) -> type[BaseModel]:
 def step_bound(world: str, level: str, seed: int, options: Mapping[str, object]) -> StepBound | None:
     """Return what is proven of the fewest steps in which all goals of an instance can be done, whoever plans.
 
-    None of worlds that prove nothing, of instances that cannot be done, and of worlds that are not there.
+    None of worlds and instances of which nothing is proven, and of worlds that are not there.
 
     Raises:
         UserError: There is no such level or option, or a value cannot be used.

@@ -1,7 +1,9 @@
 """The fewest steps in which carriers that see all and plan together can bring everything to the table.
 
-Every bound here counts doors as open and leaves fire out: both only take ways and time away. Nobody is in anybody's
-way in rooms. With ``d(a, b)`` the steps between cells and ``T`` the table:
+The bounds below count doors as open and leave fire out: both only take ways and time away. Where two carriers with one
+heavy item and at most two others have to go through fire, and the plans that are tried take longer, ``exact_search``
+goes through all that they can do; it may prove that nobody can do it. Nobody is in anybody's way in rooms. With
+``d(a, b)`` the steps between cells and ``T`` the table:
 
 *One item.* Its carriers reach it, lift it (1 step), carry it a cell a step, and put it down (1 step).
 
@@ -25,44 +27,22 @@ itself takes no more, played by the rules of the world with its fire, it is the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import pairwise, permutations, product
-from typing import NamedTuple, TypeAlias
+from itertools import permutations, product
+from typing import TypeAlias
 
 import numpy as np
 
-from teamworld.language import AgentId, Cell
+from teamworld.language import Cell
 from teamworld.worlds.base.bounds import StepBound
+from teamworld.worlds.rooms.exact_search import Search, read_maze
+from teamworld.worlds.rooms.fire import Fire
+from teamworld.worlds.rooms.joint_plans import JointPlan, Move, try_plans
 from teamworld.worlds.rooms.levels import Instance
-from teamworld.worlds.rooms.physics import STAY, Primitive, draw_catches
-from teamworld.worlds.rooms.physics import step as physics_step
 from teamworld.worlds.rooms.state import House, distances
 
 Distance: TypeAlias = Callable[[Cell, Cell], int]
-#: Plans that are tried where something burns, how much longer than the bound they may be, and the longest walk.
-TRIES, SLACK, LONGEST = 40, 6, 60
-
-
-class Move(NamedTuple):
-    """An item is moved before the meeting, or left where it is."""
-
-    item: int
-    start: Cell
-    end: Cell
-    """The table: it is delivered. Its own cell: it is left."""
-    after: int
-    """Steps after the meeting until it is delivered."""
-
-
-class JointPlan(NamedTuple):
-    """What both carriers move before they meet at the heavy item, see *Meeting*."""
-
-    steps: int
-    """If nothing burns."""
-    heavy: int
-    """The item."""
-    first: tuple[Move, ...]
-    second: tuple[Move, ...]
+#: How much longer than the bound plans may be that are tried where something burns; the search tries these first, too.
+SLACK = 6
 
 
 def bound(placed: Instance, rng: np.random.Generator | None = None, spread: float = 0.0) -> StepBound:
@@ -90,10 +70,24 @@ def bound(placed: Instance, rng: np.random.Generator | None = None, spread: floa
     heavy, light = ({n: cell for n, (weight, cell) in lying.items() if weight == wanted} for wanted in (2, 1))
     if len(carriers) == 2 and len(heavy) == 1 and len(light) <= 2 and not state.shut:
         together, plans = _meeting(heavy, light, carriers, house, distance)
-        fire = Fire(placed, rng, spread)
-        return StepBound(max(least, together), fire.try_plans(plans, max(least, together)))
+        return _search(Fire(placed, rng, spread), plans, max(least, together))
     is_free = not state.shut and not state.fire
     return StepBound(least, least if is_free and len(carriers) == 1 else None)
+
+
+def _search(fire: Fire, plans: Sequence[JointPlan], least: int) -> StepBound:
+    """Return the bound of two carriers who may have to go through fire; ``least`` is what it is if nothing burns."""
+    planned = try_plans(fire, plans, least)
+    maze = read_maze(fire.placed.house)
+    if planned == least or not fire.placed.state.fire or maze is None:
+        return StepBound(least, planned)
+    search = Search(fire, maze)
+    limits = (least + SLACK, least + 4 * SLACK, None) if planned is None else (planned - 1,)
+    steps = next((steps for limit in limits if (steps := search.count_steps(limit)) is not None), None)
+    if steps is None:
+        return StepBound(least, can_be_done=False) if planned is None else StepBound(planned, planned)
+    better = search.find_plan(steps)
+    return StepBound(steps, planned if better is None else better)
 
 
 def _alone(weight: int, cell: Cell, carriers: Sequence[Cell], table: Cell, distance: Distance) -> int:
@@ -147,111 +141,3 @@ def _meeting(
                 steps = max(trip(carriers[0], order[:cut]), trip(carriers[1], order[cut:]))
                 plans.append(JointPlan(steps + carry + after, item, order[:cut], order[cut:]))
     return least, sorted(plans, key=lambda plan: plan.steps)
-
-
-class Fire:
-    """How the fire of an instance spreads, which nobody has a hand in, and what plans come to in it.
-
-    Args:
-        placed: The instance.
-        rng: See ``bound``.
-        spread: See ``bound``.
-    """
-
-    def __init__(self, placed: Instance, rng: np.random.Generator | None, spread: float) -> None:
-        self._placed, self._rng, self._spread = placed, rng, spread
-        self._state = replace(placed.state, agents={}, items={})
-        self._catches: list[list[Cell]] = []
-        self._unsafe: list[frozenset[Cell]] = [frozenset(placed.state.fire)]
-
-    def try_plans(self, plans: Sequence[JointPlan], wanted: int) -> int | None:
-        """Return the steps of the best of some plans, played by the rules of the world; None if none gets through.
-
-        Args:
-            plans: The shortest first.
-            wanted: Stop at one that takes no more.
-        """
-        best: int | None = None
-        for plan in plans[:TRIES] if self._placed.state.fire else plans[:1]:
-            steps = None if best is not None and plan.steps >= best else self._play(plan)
-            best = steps if best is None or (steps is not None and steps < best) else best
-            if best is not None and best <= wanted:
-                break
-        return best
-
-    def _play(self, plan: JointPlan) -> int | None:
-        """Return the steps of a plan; None where fire keeps a carrier or item from its way."""
-        house, names = self._placed.house, [a for a, kind in self._placed.kinds.items() if kind == "carrier"]
-        acts: dict[AgentId, list[Primitive]] = {name: [] for name in names}
-        at = {name: self._placed.state.agents[name] for name in names}
-        heavy = self._placed.state.items[plan.heavy].cell or house.table
-        left: list[tuple[Cell, int]] = []
-
-        def fetch(name: AgentId, start: Cell, end: Cell, number: int) -> bool:
-            is_there = self._walk(acts[name], at, name, start)
-            acts[name].append(Primitive("lift", target=number))
-            is_done = is_there and self._walk(acts[name], at, name, end)
-            acts[name].append(Primitive("put"))
-            return is_done
-
-        for name, order in zip(names, (plan.first, plan.second), strict=True):
-            for move in order:
-                if move.start != move.end and not fetch(name, move.start, move.end, move.item):
-                    return None
-                if move.end != house.table:
-                    left.append((move.end, move.item))
-            if not self._walk(acts[name], at, name, heavy):
-                return None
-        meeting = max(map(len, acts.values()))
-        for name in names:
-            acts[name] += [STAY] * (meeting - len(acts[name]))
-            if not fetch(name, heavy, house.table, plan.heavy):
-                return None
-        for name, (cell, number) in zip(names, left, strict=False):
-            if not fetch(name, cell, house.table, number):
-                return None
-        return self._check(acts)
-
-    def _walk(self, acts: list[Primitive], at: dict[AgentId, Cell], name: AgentId, end: Cell) -> bool:
-        """Add the quickest walk that is never in fire or fresh smoke; return whether there is one."""
-        start = len(acts)
-        layers: list[dict[Cell, Cell]] = [{at[name]: at[name]}]
-        while end not in layers[-1]:
-            unsafe = self._at(start + len(layers))
-            after: dict[Cell, Cell] = {}
-            for cell in layers[-1]:
-                for aim in (cell, *self._placed.house.beside(cell)):
-                    if aim not in unsafe:
-                        after.setdefault(aim, cell)
-            if not after or len(layers) > LONGEST:
-                return False
-            layers.append(after)
-        path = [end]
-        for layer in reversed(layers[1:]):
-            path.append(layer[path[-1]])
-        path.reverse()
-        for cell, aim in pairwise(path):
-            acts.append(STAY if aim == cell else Primitive("go", (aim,)))
-        at[name] = end
-        return True
-
-    def _at(self, step: int) -> frozenset[Cell]:
-        """Return the cells that burn after so many steps, and those beside a cell that has just caught fire."""
-        house = self._placed.house
-        while len(self._unsafe) <= step:
-            self._catches.append([] if self._rng is None else draw_catches(self._rng, house, self._spread))
-            before = self._state
-            self._state = physics_step(before, house, {}, self._catches[-1]).state
-            caught = self._state.fire.keys() - before.fire.keys()
-            smoke = {cell for fresh in caught for cell in house.beside(fresh)}
-            self._unsafe.append(frozenset(self._state.fire) | smoke)
-        return self._unsafe[step]
-
-    def _check(self, acts: Mapping[AgentId, Sequence[Primitive]]) -> int | None:
-        """Return the steps in which carriers who act so deliver all, by the rules of the world; None if they do not."""
-        state, steps = self._placed.state, max(map(len, acts.values()))
-        self._at(steps)
-        for step in range(steps):
-            tried = {name: own[step] for name, own in acts.items() if step < len(own)}
-            state = physics_step(state, self._placed.house, tried, self._catches[step]).state
-        return steps if all(item.state == "delivered" for item in state.items.values()) else None

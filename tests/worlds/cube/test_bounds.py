@@ -11,6 +11,7 @@ import pytest
 from teamworld.errors import UserError
 from teamworld.seeding import generator
 from teamworld.worlds import registry
+from teamworld.worlds.base.bounds import StepBound
 from teamworld.worlds.cube import bounds
 from teamworld.worlds.cube.levels import layout_for
 from teamworld.worlds.cube.state import Block, Layout
@@ -66,7 +67,7 @@ def test_what_is_proven_of_one_agent_is_exact() -> None:
         bound = registry.step_bound("cube", "n1", seed, {})
         ((row, col),), (block,) = layout_for("n1", seed).agents, layout_for("n1", seed).blocks
         steps = abs(row - block.row) + block.col - 1 - col + 19 - block.col
-        assert bound == (steps, steps)
+        assert bound == StepBound(steps, steps)
 
 
 def test_a_block_that_is_too_heavy_has_no_bound() -> None:
@@ -84,7 +85,7 @@ def test_more_agents_never_raise_the_bound_of_the_same_blocks() -> None:
 
 def test_a_line_of_agents_needs_not_come_nearer_than_its_length() -> None:
     line = Layout(9, ((4, 0), (4, 1)), (Block(2, 3, 2),))
-    assert bounds.bound(line) == (5, 5)  # five columns, and both push at once: the optimum
+    assert bounds.bound(line) == StepBound(5, 5)  # five columns, and both push at once: the optimum
 
 
 def test_a_block_that_others_push_on_saves_steps() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from teamworld.seeding import generator
 from teamworld.worlds import registry
+from teamworld.worlds.base.bounds import StepBound
 from teamworld.worlds.cube import pair_search
 from teamworld.worlds.cube.levels import generate
 from teamworld.worlds.cube.state import Block, Layout
@@ -44,7 +45,7 @@ def test_the_estimate_leaves_out_no_shorter_sequence(light: int) -> None:
 
 
 def test_what_is_proven_of_two_agents_is_near_the_plan() -> None:
-    for seed, expected in ((4, (36, 36)), (5, (33, 33)), (1004, (41, 43))):
+    for seed, expected in ((4, StepBound(36, 36)), (5, StepBound(33, 33)), (1004, StepBound(41, 43))):
         assert registry.step_bound("cube", "n2", seed, {}) == expected
 
 

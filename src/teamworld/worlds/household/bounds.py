@@ -157,7 +157,7 @@ def _search(
         for thing, place in places.items()
         if place is not None and place[0] == "INSIDE" and place[1] in watched and place[1] not in state.opened
     }
-    (least, planned), target = simple, needs[0].target
+    least, planned, target = simple.steps, simple.planned, needs[0].target
     is_strict = state.rules.strict_put and needs[0].relation == "INSIDE"
     if state.rules.sight == "room" and not is_strict:
         planned = HandlingPlans(state, needs, legs, boxes).find(choices, planned or most + 1) or planned

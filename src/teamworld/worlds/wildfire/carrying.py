@@ -238,7 +238,8 @@ def _list_reached(out: Floats, target: Cell, places: Ints, reach: float, pick_up
 
     def away(x: int, y: int, side: float) -> Floats:
         down, across = (np.maximum(0.0, abs(cells - at) - side) for at in (y, x))
-        return np.hypot(down[:, None], across[None, :])
+        distances: Floats = np.hypot(down[:, None], across[None, :])
+        return distances
 
     from_places = [away(int(x), int(y), 0.5) for x, y in np.unique(places.reshape(-1, 2), axis=0)]
     way = np.min(from_places, axis=0) - pick_up + away(*target, reach + 0.5)
@@ -263,7 +264,8 @@ def _read_lifts(times: Sequence[Floats], places: Ints, reach: float) -> Lifts:
         away.append(np.hypot(down[:, None], across[None, :]) < reach)
     near = np.array(away).reshape(len(places), -1)
     is_used = near.any(axis=0)
-    return Lifts(*(part.ravel()[is_used] for part in parts), near[:, is_used])
+    out, home, priced_out, priced_home = (part.ravel()[is_used] for part in parts)
+    return Lifts(out, home, priced_out, priced_home, near[:, is_used])
 
 
 def _shorten(ticks: Floats, priced: Floats, cut: int) -> Floats:

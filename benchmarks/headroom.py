@@ -31,7 +31,14 @@ from teamworld.worlds import registry
 LEVELS: dict[str, tuple[str, ...]] = {
     "cube": ("n2", "n4", "n8", "n1"),
     "household": ("dev", "dev-tea", "dev-dishes", "dev-meal", "dev-groceries", "dev-table"),
-    "rware": ("rware-tiny-2ag-v2", "rware-tiny-4ag-v2", "rware-tiny-2ag-easy-v2", "rware-tiny-2ag-hard-v2"),
+    "rware": (
+        "rware-tiny-2ag-v2",
+        "rware-tiny-4ag-v2",
+        "rware-tiny-2ag-easy-v2",
+        "rware-tiny-2ag-hard-v2",
+        "rware-small-4ag-v2",
+        "rware-medium-4ag-easy-v2",
+    ),
     "wildfire": (
         "rescue_civilians_search_and_rescue",
         "cut_trees_sparse_small",
@@ -47,6 +54,8 @@ LEVELS: dict[str, tuple[str, ...]] = {
         "dynamic_more_civilians",
         "dynamic_drone_lost",
         "dynamic_helicopter_lost",
+        "rescue_civilians_search_rescue_transport",
+        "scale_simple",
     ),
     "rooms": ("two-hazard", "three", "two", "one"),
     "lbf": (
@@ -74,10 +83,12 @@ SUITE = {
     ("rooms", "three"): 4,
     ("wildfire", "rescue_civilians_known_location_small"): 4,
 }
-#: The levels whose test half is a level of its own.
-SPLITS = {("household", "dev"): "test"}
+#: The levels whose test half is a level of its own: it is played as well.
+SPLITS = {("household", level): level.replace("dev", "test") for level in LEVELS["household"]}
 #: Methods that keep to themselves: no message is heard, and nobody knows what another has seen.
 SILENT = ("react", "coela", "embodied", "cobel:silent")
+#: What is played on levels whose episodes take long.
+FEW = {("cube", "n8"): ("react", "coela"), ("wildfire", "scale_simple"): ("react",)}
 #: Silent planners of one world's benchmark.
 OWN = {"household": ("mhp:plus",)}
 SILENCE = {"messages": {"loss": 1.0}}
@@ -116,16 +127,18 @@ def folder_of(out: Path, world: str, level: str, method: str, half: str) -> Path
     return out / f"{world}-{level}-{method.replace(':', '_')}-{half}"
 
 
-def list_methods(world: str) -> tuple[str, ...]:
+def list_methods(world: str, level: str) -> tuple[str, ...]:
+    if (world, level) in FEW:
+        return FEW[world, level]
     sighted = tuple(f"{method}{SEES_ALL}" for method in SIGHTED.get(world, ()))
     return *SILENT, *OWN.get(world, ()), *OTHERS, *sighted
 
 
 def list_plays(world: str) -> Iterator[tuple[str, str]]:
-    """Yield levels and halves: the test half of what is tried for the suite alone."""
+    """Yield levels and halves: the test half of what is tried for the suite, and where it is a level of its own."""
     for level in LEVELS[world]:
         yield level, "development"
-        if (world, level) in SUITE:
+        if (world, level) in SUITE or (world, level) in SPLITS:
             yield SPLITS.get((world, level), level), "test"
 
 
@@ -148,7 +161,7 @@ def play(out: Path, world: str, level: str, method: str, half: str) -> RunFolder
 def read(out: Path, world: str, level: str, half: str) -> dict[int, Played] | None:
     """Return what is known of each instance; None where nothing was played, or nothing is proven."""
     played: dict[int, Played] = {}
-    for method in list_methods(world):
+    for method in list_methods(world, level):
         folder = RunFolder(folder_of(out, world, level, method, half))
         if not folder.is_begun:
             continue
@@ -217,7 +230,7 @@ def main() -> None:
     asked = parser.parse_args()
     for world in LEVELS if not asked.tables else ():
         for level, half in list_plays(world) if asked.world in (None, world) else ():
-            for method in list_methods(world):
+            for method in list_methods(world, level):
                 play(asked.out, world, level, method, half)
     if asked.world is not None:
         return

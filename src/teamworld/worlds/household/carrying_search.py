@@ -307,10 +307,18 @@ class CarryingSearch:
             if begun is not None:
                 self._work -= 1
                 advance(begun, self._legs.steps(self._handlings[event], handling, is_full), field)
-        held += bool(self._takes >> last & 1) - is_put
         np.maximum(field, self._ready[last] + 1, out=field)
-        field[field > self._most - max(held, self._rest[last])] = NEVER
+        field[field > self._most - self._count_rest(before | 1 << last, last)] = NEVER
         return field if field.min(initial=NEVER) < NEVER else None
+
+    def _count_rest(self, events: Events, last: int) -> int:
+        """Return the steps that are left at least after some events: until all in hand is where it is carried to."""
+        held = _list_bits(events & self._takes & ~(events & self._puts) >> 1)
+        rest = max(self._rest[last], len(held))
+        for event in held:
+            put = event + 1  # the two events of a carry
+            rest = max(rest, self._legs.fewest(self._handlings[last], self._handlings[put]) + self._rest[put])
+        return rest
 
 
 def _list_bits(events: Events) -> list[int]:

@@ -4,31 +4,37 @@ For teams of firefighters, with drones or without, that start in the middle of o
 walk by the seed alone until they are first lifted: where each is in every timestep is known. *Out* are the ticks of
 ``walking_times`` from the start, *home* those to the zone, both with all trees that grow before the first timestep.
 
-*Nobody is anywhere before out has passed*, whatever is cut. Take the first tick that ends too early. It began in a cell
-that has fewer trees than before the first timestep, as out changes by at most one in every other tick. Who cut there
-stood in that cell at least ``WORK_TICKS`` before, no earlier than out. From there it is a diagonal of the cell and a
-tick's way at most to where the tick ends, and out grows by at most ``SLOWEST`` a cell: by less than ``WORK_TICKS``.
+*Nobody is anywhere before out has passed*, whatever is cut. Suppose a tick is the first that ends too early. Out
+changes by at most one in a tick, unless this begins in a cell that has fewer trees than before the first timestep.
+Whoever cut there stood in that cell at least ``WORK_TICKS`` before, no earlier than out. From there it is a diagonal of
+the cell and the way of a tick at most to where the tick ends. Out grows on it by ``SLOWEST`` a cell at most, in all by
+less than ``WORK_TICKS``: so the tick does not end too early.
 
-*A civilian that was lifted gets nearer to the zone by 100 ticks of home a timestep at most*: who carries it walks, and
-in a timestep in which it is put down, lifted, or both, it comes ``SLOWEST`` times the reach and half a diagonal nearer
-at most, or takes a step or two itself: less than 100 ticks. So it is safe no sooner than its first lift, the timesteps
-of home, and two for the first lift and the last putting down; ``N`` trees that are cut shorten home by ``SAVED`` each,
-or by their price and what home is longer than at that price.
+*A civilian that was lifted gets nearer to the zone by 100 ticks of home a timestep at most.* Who carries it walks. In a
+timestep in which it is put down, lifted, or both, it gets nearer by the reach of a lift and half a diagonal of a cell
+at most, or takes a step or two itself: ``read_task`` sees to it that this is less than 100 ticks in the densest woods.
+So it takes the timesteps until its first lift, those of home, one for the first lift and one for the last putting down.
+Trees that are cut shorten home by ``SAVED`` each at most; or by ``PRICE`` each, and by what home at that price is less.
 
-*How many trees are cut.* Let ``m`` firefighters lift civilians that nobody has lifted before. Each has to walk out for
-the first of these, for which it needs the ticks of out, less for each tree as with home. Every carried way takes its
-timesteps of home, every lift and putting down one. To hand a civilian over costs two timesteps more, and saves less, as
-long as civilians walk few steps (``_is_slow``). What is left of all timesteps of all firefighters is more than what is
-cut. Walking out is carrying, too, only for those who carried another before: they lifted it after somebody else had put
-it down, so no sooner than in timestep ``A + 1``, where ``A`` is the earliest in which anybody can lift anybody; that
-takes no longer than until their own lift, which leaves time to bring that civilian home.
+*How many trees are cut.* Let ``m`` firefighters lift civilians that nobody has lifted before. Each walks out to the
+first of these, for which it needs the ticks of out, less for trees as with home. Every carried way takes its timesteps
+of home, every lift and every putting down one. To hand a civilian over takes two timesteps more, of two firefighters,
+and saves less, as long as civilians walk few steps (``_is_slow``). All this, and a timestep for each tree, is no more
+than the timesteps of all firefighters. Who carried another civilian before its walk out was over may count some
+timesteps twice. Somebody else had put that civilian down, so this was after timestep ``A``, the earliest in which
+anybody can lift anybody; and it was over early enough to bring home the civilian that it walked out for.
+
+*Which trees shorten home.* In ``L`` timesteps a civilian stays where the way from its first lift and the way to the
+zone, as the crow flies, are no longer than ``PACE`` a timestep together: trees elsewhere do not matter. Nobody cuts
+those that do before out to the nearest of them has passed, and nobody lifts or carries before ``A``, who lifts nobody
+first before ``A + 1``. So these timesteps are not left for such trees. The walk out is shortened by all trees.
 
 *Who lifts several.* Of the civilians that a firefighter lifts first, the second is lifted in ``A + 2`` at the earliest,
 as the one before is put down in between, the third in ``A + 4``. So with ``m`` firefighters, all but ``m`` civilians
 can be brought in time from ``A + 2`` on, all but ``2 m`` from ``A + 4`` on.
 
 A number of timesteps is too small where this cannot be with any ``m``: where civilians cannot be brought in time with
-as many trees cut, or less than none is. More trees only make more possible, so one begins with all timesteps for
+as many trees cut, or less than none is. More trees only make more possible. So one begins with all timesteps for
 cutting, and takes as many as are left with so many cut, until that changes no more.
 """
 
@@ -238,8 +244,8 @@ def _list_reached(out: Floats, target: Cell, places: Ints, reach: float, pick_up
 
     def away(x: int, y: int, side: float) -> Floats:
         down, across = (np.maximum(0.0, abs(cells - at) - side) for at in (y, x))
-        distances: Floats = np.hypot(down[:, None], across[None, :])
-        return distances
+        lengths: Floats = np.hypot(down[:, None], across[None, :])
+        return lengths
 
     from_places = [away(int(x), int(y), 0.5) for x, y in np.unique(places.reshape(-1, 2), axis=0)]
     way = np.min(from_places, axis=0) - pick_up + away(*target, reach + 0.5)

@@ -6,7 +6,8 @@ that are no farther away than their own pace. A function that is 0 in the cell o
 slowness, changes in a tick by at most one: its value is a lower bound on the ticks that it takes to the aim.
 
 The function is linear on the triangles into which squares of an eighth of a cell are cut. First it is that of the
-shortest time, as the upwind scheme has it; where a triangle is too steep, less slowness is counted in the next round.
+shortest time, as the upwind scheme has it; where a triangle is too steep, less slowness is counted in the next round,
+after the first rounds beside it, too.
 What is too steep after the last is made flatter everywhere: so the function is proven, however good the scheme is.
 
 *A tree less.* Slowness is less for it only within a square of its cell; there it is no more than that of the cell
@@ -41,7 +42,9 @@ CHORD: Final = (1 + 2 / PARTS) * sqrt(2)
 #: Ticks that a tree less saves between any two places at most.
 SAVED: Final = (1 / ON_FOOT[-1] - 1 / ON_FOOT[-2]) * CHORD
 #: How steep a triangle may be before all is made flatter for it, rounds, and sweeps over the map in each at most.
-_STEEPEST, _ROUNDS, _SWEEPS = 1.005, 30, 500
+_STEEPEST, _ROUNDS, _SWEEPS = 1.002, 30, 500
+#: What is less steep counts as flat enough in a round, and how many rounds change no squares beside.
+_COUNTS, _APART = 1.001, 2
 
 
 class WalkingTimes:
@@ -64,14 +67,15 @@ class WalkingTimes:
         )
         ticks[top : bottom + 1, left : right + 1] = 0.0
         best, least = inf, ticks
-        for _ in range(rounds):
+        for turn in range(rounds):
             spread_times(ticks, counted)
             steep = _steepness(ticks, sides)
             if float(steep.max()) < best:
                 best, least = float(steep.max()), ticks.copy()
             if best <= _STEEPEST:
                 break
-            counted /= np.maximum(1.0, steep)
+            steep[steep < _COUNTS] = 1.0
+            counted /= steep if turn < _APART else _of_neighbours(steep, np.maximum)
         #: By corner of the squares; what is too steep still is made flatter everywhere.
         self.ticks: Floats = least / max(1.0, best * (1 + 1e-12))
 
@@ -102,13 +106,16 @@ def slowness_of(trees: npt.NDArray[np.integer], price: float = inf) -> Floats:
     full = 1.0 / np.array(ON_FOOT)
     rates = [min([full[k], *(full[k - gone] + price * gone / CHORD for gone in range(1, k + 1))]) for k in range(4)]
     own = np.repeat(np.repeat(np.array(rates)[trees], PARTS, axis=0), PARTS, axis=1)
-    framed = np.pad(own, 1, mode="edge")
-    height, width = own.shape
-    least = own.copy()
-    for down in range(3):
-        for right in range(3):
-            np.minimum(least, framed[down : down + height, right : right + width], out=least)
-    return least
+    return _of_neighbours(own, np.minimum)
+
+
+def _of_neighbours(squares: Floats, choose: np.ufunc) -> Floats:
+    """Return the least or the largest of each square and the eight round it."""
+    framed = np.pad(squares, 1, mode="edge")
+    height, width = squares.shape
+    shifted = [framed[down : down + height, right : right + width] for down in range(3) for right in range(3)]
+    chosen: Floats = choose.reduce(shifted)
+    return chosen
 
 
 @compiled

@@ -212,7 +212,8 @@ class Legs:
     def walk(self, start: Point, then: Handling) -> Steps:
         """Return the steps of walking from a place and of handling something; shape (places after it,)."""
         stop = _Stop(self._geodesics, _NOWHERE, _NOWHERE, self._at([start]), CELL)
-        return stop.steps_to(self._stop(then))[0]
+        fewest: Steps = stop.steps_to(self._stop(then))[0]
+        return fewest
 
     def _count_direct(self, first: Handling, then: Handling) -> Steps:
         return self._stop(first).steps_to(self._stop(then))

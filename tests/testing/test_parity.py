@@ -84,7 +84,7 @@ def blind(me: AgentKnowledge) -> AgentKnowledge:
 def replace_view(me: AgentKnowledge) -> Any:  # noqa: ANN401  (a view without a past)
     class Empty:
         agent, kind, t, steps_left = me.agent, me.kind, me.step, me.steps_left
-        goals, options, history, known = (), (), (), me.view.known
+        goals, options, history, known, since = (), (), (), me.view.known, None
         abilities = me.view.abilities
 
     return Empty()

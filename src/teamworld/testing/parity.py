@@ -265,11 +265,13 @@ class _Known:
         parts = list(_walk(base, set()))
         self._knowledge = [(path, part) for path, part in parts if isinstance(part, AgentKnowledge)]
         self._rules = "\n".join(dict.fromkeys(part.rules for _, part in parts if isinstance(part, WorldSpec)))
-        alike = dict.fromkeys(part for _, part in parts if isinstance(part, str | Entity | Action | Fact))
+        alike = dict.fromkeys(
+            part for _, part in parts if isinstance(part, str | Entity | Action | Fact) and part != ""
+        )
         self.pool: Mapping[type, Sequence[Any]] = {
             of: [part for part in alike if isinstance(part, of)] for of in (str, Entity, Action, Fact)
         }
-        """The words, things, actions and facts in the question, each once."""
+        """The words, things, actions and facts in the question, each once; no name or reason is an empty word."""
 
     def list_places(self, path: Path) -> Sequence[Path]:
         """Return where the same stands: what one agent knows may be given in several places."""

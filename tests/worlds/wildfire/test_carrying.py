@@ -38,9 +38,10 @@ def read(incident: Incident) -> carrying.CarryTask:
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("firefighters", [1, 2])
-def test_no_search_brings_civilians_sooner(firefighters: int) -> None:
+@pytest.mark.parametrize("begun", range(0, 60, 12))
+def test_no_search_brings_civilians_sooner(firefighters: int, begun: int) -> None:
     gaps = []
-    for seed in range(60):
+    for seed in range(begun, begun + 12):
         incident = little(seed, firefighters, civilians=1 + seed % 2 if firefighters > 1 else 1)
         task = read(incident)
         least = carrying.least_timesteps(task)
@@ -50,7 +51,7 @@ def test_no_search_brings_civilians_sooner(firefighters: int) -> None:
         if planned is not None:  # else a firefighter lifted whom another was to lift
             assert least <= planned
             gaps.append(planned - least)
-    assert len(gaps) > 50
+    assert len(gaps) > 8
     assert 0 in gaps
 
 

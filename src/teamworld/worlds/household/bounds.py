@@ -62,8 +62,8 @@ STEP_LENGTH: Final = ceil(_SIDE / CELL * (STEP + sqrt(2)) * 1.0824)
 _CORNER: Final = _SLANT // 2 + 1
 #: Metres by which tests of cells are wider than those of places: half a diagonal.
 _WIDER: Final = CELL / 100 * sqrt(0.5)
-#: Joins of places that a search of teams makes at most: half a minute.
-WORK: Final = 200_000
+#: Work of a search of teams for one limit, at most: some ten seconds on one core.
+WORK: Final = 300_000
 #: Steps by which a bound is raised at most where no plan is known.
 STEPS_RAISED: Final = 20
 

@@ -51,14 +51,10 @@ class DialogueKnowledge(AgentKnowledge):
         """Return how a goal stands by what it knows and was told, in a line."""
         line = self.domain.describe_goal(goal, self.agent, self.known)
         is_out_of_reach = goal.thing in self.unseen and goal.id not in self.trips
-        if not is_out_of_reach:
+        if goal.thing is None or not is_out_of_reach:
             return line
-        told = f"{line}; you were only told of {plain(goal.thing)}"
-        return (
-            f"{told}, which you must have seen to deliver there"
-            if self.words.hands > 1
-            else f"{told}: go and see it first"
-        )
+        what = ", which you must have seen to deliver there" if self.words.hands > 1 else ": go and see it first"
+        return f"{line}; you were only told of {plain(goal.thing)}{what}"
 
     @cached_property
     def _options(self) -> Sequence[Option]:

@@ -318,9 +318,9 @@ class RunningSkill:
     astray: int = 0
     """Timesteps since then."""
     place: Cell | None = None
-    """Where it makes for."""
+    """Where its search makes for."""
     known: frozenset[Entity] | None = None
-    """The people and fires that were known of when it began."""
+    """The people and fires that were known of when its search began."""
     felled: int = 0
     begun_at: Cell | None = None
     """Where a line that is cut begins."""
@@ -328,11 +328,12 @@ class RunningSkill:
     def command(self, mission: Mission, state: SymbolicState) -> Command:
         """Return the primitive of this step."""
         verb, at = self.action.verb, state.agents[self.agent].at
-        self.known = _sighted(state) if self.known is None else self.known
         if verb in ("move_to", "step_toward"):
             return self._toward(cell_of(self.action), mission, state)
         if verb == "go_to":
             place = approach_cell(self.agent, thing_of(self.action), at, mission, state)
+            if _is_sector(thing_of(self.action)):
+                self._search_on(place, state)
             return STAY if place is None else self._toward(place, mission, state)
         if verb == "cut_line":
             return self._cut_line(mission, state)
@@ -348,11 +349,16 @@ class RunningSkill:
 
     def _way(self, place: Cell, mission: Mission, state: SymbolicState) -> Cell | None:
         at = state.agents[self.agent].at
-        if place != self.place:  # a search goes on elsewhere
-            self.place, self.nearest, self.astray = place, inf, 0
         left = dist(at, place)
         self.nearest, self.astray = (left, 0) if left < self.nearest else (self.nearest, self.astray + 1)
         return steer(self.kind, at, place, mission, state)
+
+    def _search_on(self, place: Cell | None, state: SymbolicState) -> None:
+        """Note what is known as a search begins, and where it goes on: nearer there is nearer anew."""
+        if self.known is None:
+            self.known = _sighted(state)
+        if place != self.place:
+            self.place, self.nearest, self.astray = place, inf, 0
 
     def _cut_line(self, mission: Mission, state: SymbolicState) -> Command:
         place, at = cell_of(self.action), state.agents[self.agent].at
@@ -465,7 +471,7 @@ class RunningSkill:
         return Result("failed", f"no_way: {how} at {show(at)}{fire}", "spatial")
 
 
-def _is_sector(aim: Entity | str) -> bool:
+def _is_sector(aim: object) -> bool:
     return isinstance(aim, Entity) and aim.kind == "sector"
 
 
@@ -618,7 +624,7 @@ def estimate_ticks(agent: AgentId, action: Action, mission: Mission, state: Symb
     if action.verb == "cut_line":
         return line_ticks(kind, body.at, place, state)
     aim = action.args[0]
-    if action.verb == "go_to" and isinstance(aim, Entity) and aim.kind == "sector":
+    if isinstance(aim, Entity) and _is_sector(aim):
         pace = USUAL_PACE if kind == "firefighter" else PACE[kind]
         return travel_ticks(kind, body.at, place, state) + ceil(search_way(kind, aim.id, mission, state) / pace)
     return travel_ticks(kind, body.at, place, state)

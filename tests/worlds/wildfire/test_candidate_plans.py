@@ -20,7 +20,7 @@ from teamworld.worlds.wildfire import firebreaks, heuristic
 from teamworld.worlds.wildfire.candidate_plans import share_sectors
 from teamworld.worlds.wildfire.kernels.agents import DRY, SEEN_BUILDING, SEEN_ON_FIRE, UNSEEN
 from teamworld.worlds.wildfire.levels import level_for
-from teamworld.worlds.wildfire.skills import MEASURES, line_cells, schemas
+from teamworld.worlds.wildfire.skills import DETOUR, MEASURES, RunningSkill, line_cells, schemas
 from teamworld.worlds.wildfire.symbolic_state import (
     USUAL_TREES,
     AgentState,
@@ -119,6 +119,18 @@ def test_a_sector_is_searched_to_its_last_cell_or_until_somebody_is_found() -> N
             here.step(orders)
             orders, walk = {}, {}
     assert here.view(agent).history[1].ending.endswith("came in sight")
+
+
+def test_whoever_gets_no_nearer_to_what_moves_gives_up() -> None:
+    here = make("rescue_civilians_known_location_small", 0, 40, {})
+    view, civilian = here.view("firefighter_1"), Entity("civilian", 0)
+    mission, state = view.mission, view.state
+    x, y = state.agents["firefighter_1"].at
+    skill = RunningSkill("firefighter_1", "firefighter", Action("go_to", (civilian,)), 0)
+    for step in range(DETOUR + 1):
+        away = min(mission.size - 1, x + 10 + step), y
+        skill.command(mission, replace(state, people={0: state.people[0]._replace(at=away)}, memo={}))
+    assert skill.astray >= DETOUR
 
 
 def test_the_pair_that_shows_most_a_step_comes_first() -> None:

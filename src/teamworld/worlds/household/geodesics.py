@@ -104,14 +104,7 @@ def _is_straight(free: Bools, x: int, z: int, to_x: int, to_z: int) -> bool:
 @compiled
 def _straight(free: Bools, first: Places, second: Places) -> Lengths:
     """Return the lengths of straight lines; infinity where something solid is in between."""
-    lengths = np.full((len(first), len(second)), np.inf)
-    for i in range(len(first)):
-        x, z = first[i]
-        for j in range(len(second)):
-            to_x, to_z = second[j]
-            if _is_straight(free, x, z, to_x, to_z):
-                lengths[i, j] = math.sqrt((to_x - x) ** 2 + (to_z - z) ** 2)
-    return lengths
+    return _between(free, first, second, np.full((len(first), len(second)), np.inf))
 
 
 @compiled

@@ -140,7 +140,7 @@ class WildfireBeliefs:
         subject = fact.subject
         if subject == agent or self._is_announced(fact):
             return 1.0
-        if isinstance(subject, Entity) and fact.predicate == "UNSEEN":
+        if isinstance(subject, Entity) and fact.predicate in ("UNSEEN", "FOR"):
             return UNSEEN_TOO if self._in_view(subject.id, agent, body) < 1 else 0.0
         sector = self._sector(fact, state)
         if sector is not None and sector not in state.unseen and state.unseen:

@@ -225,8 +225,9 @@ def _search(mission: Mission) -> Iterator[str]:
     yield f"{likely} For the search {divided}; where a cell stands for a sector, as in beliefs, it is its middle."
     if searchers := mission.of_team("drone", "helicopter") if mission.fights else ("free-handed agent",):
         yield (
-            f"Nobody need say who searches where: of {' and '.join(f'{kind}s' for kind in searchers)} and sectors not "
-            "seen whole those are paired first that show most unseen ground for each step of the way there and through "
-            "it; the situation says which sector is for whom, as all stand now. That divides them without words, but "
-            "nobody is bound by it: who is on its way elsewhere may go on."
+            "Nobody need say who searches where: the situation says which sector is for whom. Of "
+            f"{' and '.join(f'{kind}s' for kind in searchers)} and sectors not seen whole those are paired first that "
+            "show most unseen ground for each step of the way there and through it. A pair stays as long as the agent "
+            "gets nearer to where its sector's search goes on; all others are paired anew at each step. Nobody is bound "
+            "by it."
         )

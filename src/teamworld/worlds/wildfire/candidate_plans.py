@@ -17,9 +17,10 @@ import numpy as np
 from teamworld.language import Action, AgentId, Cell, Entity
 from teamworld.worlds.contract import WAIT, Goal
 from teamworld.worlds.wildfire.firebreaks import enclosed_ground, uncut_runs
-from teamworld.worlds.wildfire.skills import cut_before, cutting_left, expected_state, is_near, search_way
+from teamworld.worlds.wildfire.sector_sharing import share_sectors, shown_a_step
+from teamworld.worlds.wildfire.skills import cut_before, cutting_left, expected_state, is_near
 from teamworld.worlds.wildfire.state import SEATS, TANK
-from teamworld.worlds.wildfire.symbolic_state import BOARDING_REACH, PACE, WALKERS, Mission, SymbolicState
+from teamworld.worlds.wildfire.symbolic_state import BOARDING_REACH, WALKERS, Mission, SymbolicState
 
 Steps: TypeAlias = tuple[Action, ...]
 
@@ -112,44 +113,9 @@ def search_plans(mission: Mission, state: SymbolicState, agent: AgentId, _: Enti
         return
     own = share_sectors(mission, state).get(agent)
     ways = [number for number in state.unseen if number in state.sectors]
-    best = sorted(ways, key=lambda number: (-_shown_a_step(agent, number, mission, state), number))
+    best = sorted(ways, key=lambda number: (-shown_a_step(agent, number, mission, state), number))
     for number in best[:MOST_PLACES] if own is None else [own]:
         yield (go_to(Entity("sector", number)),)
-
-
-def share_sectors(mission: Mission, state: SymbolicState) -> Mapping[AgentId, int]:
-    """Return for each agent with free hands the sector that it searches, as all who know the same agree without words.
-
-    Of the agents and the sectors that nobody has seen whole those are paired first that show most unseen ground for
-    each step of the way there and through the sector, at an agent's pace over bare ground; of equals by name. Whoever
-    is left without a sector searches where it likes.
-    """
-    return state.derived("shared sectors", lambda: _share_sectors(mission, state))
-
-
-def _share_sectors(mission: Mission, state: SymbolicState) -> Mapping[AgentId, int]:
-    pairs = sorted(
-        (-_shown_a_step(agent, number, mission, state), agent, number)
-        for agent, body in state.agents.items()
-        if body.holds is None and body.aboard is None
-        if not mission.fights or mission.kinds[agent] not in WALKERS
-        for number in state.unseen
-        if number in state.sectors
-    )
-    shared: dict[AgentId, int] = {}
-    taken = set[int]()
-    for _, agent, number in pairs:
-        if agent not in shared and number not in taken:
-            shared[agent] = number
-            taken.add(number)
-    return shared
-
-
-def _shown_a_step(agent: AgentId, sector: int, mission: Mission, state: SymbolicState) -> float:
-    """Return the unseen cells of a sector for each step of an agent until it is seen whole, and one of its start."""
-    kind, way = mission.kinds[agent], dist(state.ahead.get(sector, state.sectors[sector]), state.agents[agent].at)
-    steps = 1 + (way + search_way(kind, sector, mission, state)) / PACE[kind]
-    return state.unseen[sector] / 100 * mission.cells_in(sector) / steps
 
 
 def _suppress_plans(mission: Mission, state: SymbolicState, agent: AgentId, fire: Entity) -> Iterator[Steps]:

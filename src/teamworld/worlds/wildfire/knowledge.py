@@ -23,6 +23,7 @@ from teamworld.worlds.wildfire.kernels.agents import (
     TILE,
 )
 from teamworld.worlds.wildfire.observe import true_codes
+from teamworld.worlds.wildfire.sector_sharing import sharing_kept
 from teamworld.worlds.wildfire.skills import cells_between
 from teamworld.worlds.wildfire.state import (
     BULLDOZER,
@@ -488,8 +489,9 @@ class Knowledge:
         self._look_at_people(incident)
         self._look_at_teammates(living)
         target = incident.instance.target
+        agents = {name: body for name, (body, _) in self._teammates.items()}
         self.state = SymbolicState(
-            agents={name: body for name, (body, _) in self._teammates.items()},
+            agents=agents,
             targets={
                 number: TargetCell(cell, self._trees[number][0], line) for number, (cell, line) in self._targets.items()
             },
@@ -503,6 +505,7 @@ class Knowledge:
             clusters=self._clusters,
             sectors={} if self.mission.known else self.mission.middles,
             ahead=self._ahead,
+            searchers=sharing_kept(self.mission, self.state, agents),
             unseen={n: -(-100 * left // self.mission.cells_in(n)) for n, left in self._hidden.items() if left},
             ground=self._ground,
             cutting=self._seen_cutting(before, teammates) if self.mission.cuts else {},

@@ -58,6 +58,7 @@ RELATIONS: Final = (
     Relation("STATE", "civilian", ("free", "held", "safe", "dead")),
     Relation("AT", "sector", ("cell",)),
     Relation("UNSEEN", "sector", ("number", "cell"), max_values=2, role="map"),
+    Relation("FOR", "sector", ("agent",), role="map"),
 )
 CivilianStatus: TypeAlias = Literal["free", "held", "safe", "dead"]
 
@@ -127,6 +128,8 @@ class SymbolicState:
     """Per cent of a sector that nobody has seen; without those seen whole."""
     ahead: Mapping[int, Cell] = field(default_factory=dict)
     """Where the search of a sector goes on whose middle was seen: an unseen cell, the nearest to where it was."""
+    searchers: Mapping[int, AgentId] = field(default_factory=dict)
+    """By sector, who was to search it and has come nearer to it in the last step."""
     ground: SeenMap | None = field(default=None, compare=False, repr=False)
     cutting: Mapping[AgentId, Cell] = field(default_factory=dict, compare=False, repr=False)
     """Who was seen cutting in the last step, and from which cell on; no fact either."""
@@ -389,6 +392,8 @@ def facts_of(state: SymbolicState) -> Iterator[Fact]:
         yield Fact(Entity("sector", number), "UNSEEN", percent)
     for number, cell in state.ahead.items():
         yield Fact(Entity("sector", number), "UNSEEN", cell)
+    for number, agent in state.searchers.items():
+        yield Fact(Entity("sector", number), "FOR", agent)
 
 
 def state_of(facts: Facts) -> SymbolicState:
@@ -484,6 +489,7 @@ def _read(facts: Facts) -> SymbolicState:
         sectors=cells("sector"),
         unseen=unseen,
         ahead=ahead,
+        searchers={number: agent for number, agent in values["sector", "FOR"].items() if isinstance(agent, str)},
     )
 
 

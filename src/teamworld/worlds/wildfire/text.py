@@ -18,7 +18,7 @@ import numpy as np
 
 from teamworld.errors import UserError
 from teamworld.language import Cell, Entity, show
-from teamworld.worlds.wildfire.candidate_plans import go_to, is_search_over, share_sectors
+from teamworld.worlds.wildfire.candidate_plans import go_to, is_search_over
 from teamworld.worlds.wildfire.goal_text import ranges
 from teamworld.worlds.wildfire.kernels.agents import (
     DRY,

@@ -50,10 +50,10 @@ def facts(moment: BeforeStep) -> Iterator[str]:
 
 
 def truth(moment: BeforeStep) -> Iterator[str]:
-    """Perceived facts are true, except UNSEEN facts, which say what nobody knows."""
+    """Perceived facts are true, except what nobody knows (UNSEEN) and to whom it falls to look there (FOR)."""
     true = set(moment.world.truth())
     for agent, view in moment.views.items():
-        wrong = [fact for fact in view.facts if fact.predicate != "UNSEEN" and fact not in true]
+        wrong = [fact for fact in view.facts if fact.predicate not in ("UNSEEN", "FOR") and fact not in true]
         if wrong:
             yield f"{agent} perceives {wrong[0]}, which truth() does not contain"
 

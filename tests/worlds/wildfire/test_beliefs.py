@@ -220,7 +220,13 @@ def test_who_went_away_is_near_where_it_was() -> None:
 )
 def test_visible_is_what_a_map_of_ones_own_shows(level: str, seed: int) -> None:
     here = make(level, seed, 60, {"shared_map": False})
-    remembered = ("UNSEEN", "WAS", "BURNT", "IN")  # of these, and of fires and water, a view tells without seeing them
+    remembered = (
+        "UNSEEN",
+        "FOR",
+        "WAS",
+        "BURNT",
+        "IN",
+    )  # of these, and of fires and water, a view tells without seeing them
     for part in walk_randomly(here, seed, 8):
         if not isinstance(part, BeforeStep):
             continue

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from teamworld.language import Action, Entity, Facts, parse_action, parse_fact
+from teamworld.language import Action, Entity, Fact, Facts, parse_action, parse_fact
 from teamworld.planning.simulate import dry_run
 from teamworld.record import StepDone
 from teamworld.testing.episodes import Scenario, play
 from teamworld.worlds.contract import WAIT
 from teamworld.worlds.wildfire import firebreaks, heuristic
-from teamworld.worlds.wildfire.candidate_plans import share_sectors
 from teamworld.worlds.wildfire.kernels.agents import DRY, SEEN_BUILDING, SEEN_ON_FIRE, UNSEEN
 from teamworld.worlds.wildfire.levels import level_for
+from teamworld.worlds.wildfire.sector_sharing import share_sectors, sharing_kept
 from teamworld.worlds.wildfire.skills import DETOUR, MEASURES, RunningSkill, line_cells, schemas
 from teamworld.worlds.wildfire.symbolic_state import (
     USUAL_TREES,
@@ -140,6 +140,25 @@ def test_the_pair_that_shows_most_a_step_comes_first() -> None:
     shared = share_sectors(world.domain.mission, scene)
     assert least not in shared.values(), "what is all but seen is not worth the way"
     assert all(scene.unseen[shared[drone]] > 80 for drone in ("drone_6", "drone_7"))
+
+
+def test_who_comes_nearer_keeps_its_sector_and_who_does_not_is_paired_anew() -> None:
+    here = make("rescue_civilians_search_and_rescue", 0, 40, {})
+    mission, before = here.domain.mission, scene_of(here)
+    shared = share_sectors(mission, before)
+    walkers = [agent for agent in shared if mission.kinds[agent] == "firefighter"]
+    walker, idler = walkers[0], walkers[1]
+    here.step({walker: Action("go_to", (Entity("sector", shared[walker]),))})
+    scene = here.view(walker).state
+    assert scene.searchers == {shared[walker]: walker}
+    assert share_sectors(mission, scene)[walker] == shared[walker]
+    assert Fact(Entity("sector", shared[walker]), "FOR", walker) in here.view(idler).known
+    seen = replace(scene, unseen={number: 1 for number in scene.unseen if number != shared[walker]}, memo={})
+    assert share_sectors(mission, seen).get(walker) != shared[walker], "what was seen whole is nobody's"
+    away = scene.agents[walker]._replace(at=(0, 0)), scene.agents[walker]._replace(holds=0)
+    assert not sharing_kept(mission, scene, {walker: away[0]}) or shared[walker] == 0
+    laden = replace(scene, agents={**scene.agents, walker: away[1]}, memo={})
+    assert walker not in share_sectors(mission, laden)
 
 
 class _Ground(SimpleNamespace):

@@ -228,6 +228,6 @@ def _search(mission: Mission) -> Iterator[str]:
             "Nobody need say who searches where: the situation says which sector is for whom. Of "
             f"{' and '.join(f'{kind}s' for kind in searchers)} and sectors not seen whole those are paired first that "
             "show most unseen ground for each step of the way there and through it. A pair stays as long as the agent "
-            "gets nearer to where its sector's search goes on; all others are paired anew at each step. Nobody is bound "
-            "by it."
+            "gets nearer to where its sector's search goes on; all others are paired anew at each step. Nobody is "
+            "bound by it."
         )

@@ -7,7 +7,7 @@ a teammate looks finds nothing, and nobody can say before a search which part of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from itertools import islice
 from math import dist
 from typing import TypeAlias

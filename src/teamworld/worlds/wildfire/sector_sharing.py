@@ -1,8 +1,8 @@
 """Who searches which sector: what all who know the same agree on without words.
 
-Of the agents and the sectors that nobody has seen whole those are paired first that show most unseen ground for each step.
-A pair stays while the agent gets nearer to where the search of its sector goes on, so that nobody on its way is sent elsewhere;
-who does something else is paired anew.
+Of the agents and the sectors that nobody has seen whole those are paired first that show most unseen ground for each
+step. A pair stays while the agent gets nearer to where the search of its sector goes on, so that nobody on its way is
+sent elsewhere; who does something else is paired anew.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ def share_sectors(mission: Mission, state: SymbolicState) -> Mapping[AgentId, in
     """Return for each agent with free hands the sector that it searches.
 
     First the pairs that stay, then the others: those that show most unseen ground for each step of the way there and
-    through the sector, at an agent's pace over bare ground; of equals by name. Whoever is left without a sector searches
-    where it likes.
+    through the sector, at an agent's pace over bare ground; of equals by name. Whoever is left without a sector
+    searches where it likes.
     """
     return state.derived("shared sectors", lambda: _share_sectors(mission, state))
 

@@ -33,6 +33,7 @@ from teamworld.worlds.wildfire.kernels.agents import (
     WET,
 )
 from teamworld.worlds.wildfire.observe import Observation, agent_names, observation
+from teamworld.worlds.wildfire.sector_sharing import share_sectors
 from teamworld.worlds.wildfire.skills import estimate_ticks, travel_ticks
 from teamworld.worlds.wildfire.state import (
     DESTROYED,

@@ -471,7 +471,7 @@ class DrWell(Method):
         for agent, (plan, reflection, _) in plans.items():
             if reflection and self._options.takes_notes and self._writes:
                 self._memory.remember(reflection)
-            if agent in over and agent not in self._gave_up:
+            if agent in over and agent not in self._gave_up and settled.cause != "forced":
                 decisions[agent] = WAIT  # it is free in the next step, when all know
             elif agent in over:
                 decisions[agent] = self._stand_by(context, agent, "handed back")

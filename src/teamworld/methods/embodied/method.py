@@ -367,7 +367,8 @@ def _describe_news(before: _News, current: _News) -> str:
     known = {goal: entry for goal, *entry in before.goals}
     for goal, state, quorum in current.goals:
         if known.get(goal) != [state, quorum]:
-            words.append(f"{goal} is {state}" if state != "open" else f"{goal} takes {plural(quorum, 'agent')}")
+            at_once = f" and takes {quorum} agents at once" if state == "open" and quorum > 1 else ""
+            words.append(f"{goal} is {'new' if state == 'open' and goal not in known else state}{at_once}")
     new_things = sorted(plain(thing) for thing in current.things - before.things)
     if new_things:
         words.append(f"{', '.join(new_things[:NAMED])}{' and more' if len(new_things) > NAMED else ''} first seen")

@@ -200,8 +200,9 @@ def _people(instance: WildfireInstance, mission: Mission) -> Iterator[str]:
     every = instance.level.civilian_every / TICKS_PER_TIMESTEP
     die = ", and die in fire" if mission.burns else ""
     yield (
-        f"The civilians of a cluster start on one cell; each walks 1 cell to a side every {number_of(every, 'step')}"
-        f"{die}. A firefighter carries 1, picked up less than {mission.lift_reach:g} cells away."
+        "The civilians of a cluster start on one cell; each walks at random, 1 cell to a side "
+        f"every {number_of(every, 'step')}{die}. A firefighter carries 1, picked up less than "
+        f"{mission.lift_reach:g} cells away."
         + (" One that is put down outside the zone walks on." if mission.has_zone else " Put down, it walks on.")
     )
 
@@ -222,7 +223,7 @@ def _search(mission: Mission) -> Iterator[str]:
     sectors = f"{side} x {side} sectors, sector_0 to sector_{side * side - 1}, row by row from the north-west"
     divided = f"the map is divided into {sectors}" if side > 1 else "the whole map is sector_0"
     likely = f"{what} is as likely to be in one cell that nobody has seen as in any other."
-    yield f"{likely} For the search {divided}; where a cell stands for a sector, as in beliefs, it is its middle."
+    yield f"{likely} For the search {divided}; where a cell stands for a sector, it is its middle."
     if searchers := mission.of_team("drone", "helicopter") if mission.fights else ("free-handed agent",):
         yield (
             "Nobody need say who searches where: the situation says which sector is for whom. Of "

@@ -279,7 +279,7 @@ def test_the_guidebook_is_shown_in_words_not_as_an_object() -> None:
     teams = (TeamRecord(1, 4, 3, 0.85),)
     known = entry._replace(attempts=4, successes=3, progress=0.85, steps=12.5, verdict="highly effective", teams=teams)
     shown = render(replace(question, record=replace(question.record, guide=dict.fromkeys(guide, known))))
-    assert "highly effective, 4 attempts, 3 finished it by itself: 85 % of the work in 12.5 steps" in shown.user
+    assert "highly effective: 4 attempts did 85 % of the work in 12.5 steps on average, 3 finished it" in shown.user
 
 
 # ---- size

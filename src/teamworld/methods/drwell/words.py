@@ -51,8 +51,7 @@ def describe_entry(entry: GuideEntry) -> str:
         text = f"{entry.verdict}: {_one_attempt(entry.causes)} {percent(entry.progress)} of the work"
         text += f" in {plural(entry.steps, 'step')}"
     else:
-        text = f"{entry.verdict}, {entry.attempts} attempts, {entry.successes} finished it by itself:"
-        text += f" {percent(entry.progress)} of the work in {mean_steps(entry.steps)} on average"
+        text = f"{entry.verdict}: {_attempts(entry.attempts, entry.successes, entry.progress, entry.steps)}"
     if entry.mean_duration is not None:
         begun = f"begun at step {entry.earliest_start}"
         begun += f" to {entry.latest_start}" if entry.latest_start != entry.earliest_start else ""
@@ -74,9 +73,14 @@ def describe_record(record: PlanRecord) -> str:
     if record.attempts == 1:
         text = f"{_one_attempt(record.causes)} {percent(record.progress)} of the work in {plural(record.steps, 'step')}"
     else:
-        text = f"finished it by itself {record.successes} of {plural(record.attempts, 'time')}"
-        text += f", {percent(record.progress)} of the work in {mean_steps(record.steps)} on average"
+        text = _attempts(record.attempts, record.successes, record.progress, record.steps)
     return "; ".join(filter(None, (text, describe_ends(record.causes, record.attempts))))
+
+
+def _attempts(attempts: int, successes: int, progress: float, steps: float) -> str:
+    finished = {0: "none", attempts: "all"}.get(successes, str(successes))
+    did = f"{attempts} attempts did {percent(progress)} of the work in {mean_steps(steps)} on average"
+    return f"{did}, {finished} finished it"
 
 
 def _one_attempt(causes: Sequence[tuple[str, int]]) -> str:

@@ -233,7 +233,7 @@ class WildfireDomain(Domain):
         at = state.agents[agent].at
         search = "search" if self._open(state, "search") else None
         unseen = () if is_search_over(self.mission, state) else state.unseen
-        for number in sorted(unseen, key=lambda n: (dist(state.sectors[n], at), n))[:FEW]:
+        for number in sorted(unseen, key=lambda n: (dist(state.search_place(n), at), n))[:FEW]:
             yield go_to(Entity("sector", number)), search
         for plan in islice(candidate_plans(self.mission, state, agent, None), 1):
             yield from ((act, None) for act in plan if act.verb == "move_to")

@@ -198,7 +198,7 @@ def _look(team: _Team, agent: AgentId) -> Choice:
     if not hidden:
         patrol = _patrol(team, agent)
         return (None, WAIT) if patrol is None else (goal, patrol)
-    best = min(hidden, key=lambda n: (dist(state.sectors[n], at) + 20) / hidden[n])
+    best = min(hidden, key=lambda n: (dist(state.search_place(n), at) + 20) / hidden[n])
     return goal, go_to(Entity("sector", best))
 
 

@@ -46,7 +46,7 @@ def sharing_kept(
 
 def shown_a_step(agent: AgentId, sector: int, mission: Mission, state: SymbolicState) -> float:
     """Return the unseen cells of a sector for each step of an agent until it is seen whole, and one of its start."""
-    kind, way = mission.kinds[agent], dist(state.ahead.get(sector, state.sectors[sector]), state.agents[agent].at)
+    kind, way = mission.kinds[agent], dist(state.search_place(sector), state.agents[agent].at)
     steps = 1 + (way + search_way(kind, sector, mission, state)) / PACE[kind]
     return state.unseen[sector] / 100 * mission.cells_in(sector) / steps
 

@@ -208,6 +208,10 @@ class SymbolicState:
             return _nearest(free, at) or (None if people else self.clusters.get(entity.id))
         return None
 
+    def search_place(self, sector: int) -> Cell:
+        """Return where the search of a sector begins or goes on."""
+        return self.ahead.get(sector, self.sectors[sector])
+
     def in_zone(self, at: Cell) -> bool:
         """Return whether a cell counts as the zone, as far as that is known."""
         return self.zone is not None and in_zone(at, self.zone)

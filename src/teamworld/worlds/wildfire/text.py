@@ -651,12 +651,12 @@ class _Told:
         if is_search_over(self._mission, state):
             yield "All civilians of the mission are found: nobody need search."
             return
-        order = sorted(unseen, key=lambda number: (dist(state.sectors[number], self._at), number))
+        order = sorted(unseen, key=lambda number: (dist(state.search_place(number), self._at), number))
         lines, owners = [], {number: agent for agent, number in share_sectors(self._mission, state).items()}
         for number in order[:MOST_SECTORS]:
             steps = estimate_ticks(self._view.agent, go_to(Entity("sector", number)), self._mission, state)
             whose = f", for {owners[number]}" if number in owners else ""
-            share = f"{unseen[number]} % unseen, from {show(state.ahead.get(number, state.sectors[number]))} on"
+            share = f"{unseen[number]} % unseen, from {show(state.search_place(number))} on"
             lines.append(f"sector_{number}: {share}, {number_of(steps, 'step')}{whose}")
         rest = sorted(order[MOST_SECTORS:])
         more = f"; {len(rest)} more unseen, go_to takes any of them: sector_{ranges(rest)}" if rest else ""

@@ -5,6 +5,7 @@ import reprlib
 _SHOWN = 80  # characters of a value in a message
 #: Pydantic's words and ours, in the order in which they are replaced.
 _PLAIN = {
+    "Field required": "it is missing",
     "Input should be": "expected",
     "a valid integer": "a whole number",
     "a valid tuple": "a list",

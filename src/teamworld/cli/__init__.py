@@ -58,11 +58,12 @@ def application(command: str | None = None) -> App:
 
     from teamworld import __version__
 
+    known = {name for names in COMMANDS.values() for name in names}
     app = App(
         name="teamworld",
         version=__version__,
         help="Teams of agents in embodied worlds: run them, compare them, see why they fail.",
-        help_epilogue=_EPILOGUE,
+        help_epilogue=None if command in known else _EPILOGUE,
         help_format="markdown",
         suppress_keyboard_interrupt=False,  # ``run`` says what to do
     )

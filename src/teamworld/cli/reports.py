@@ -397,7 +397,7 @@ def view(
     forks:
         Let the page play forks of episodes, each into a folder of its own beside the run; without, it changes nothing.
     budget:
-        With --forks: what each fork may take of language models, such as 1usd or 200000tokens; without, the page forks
+        With --forks: what each fork may spend on language models, such as 1usd or 200ktok; without, the page forks
         episodes that rules answered.
     port:
         Of the page. [default: any that is free]

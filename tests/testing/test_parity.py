@@ -99,6 +99,7 @@ PLANTS: Mapping[str, tuple[Callable[[AgentKnowledge], object], Callable[[AgentKn
     "goals": (lambda me: [(goal.id, goal.units) for goal in me.goals], blind),
     "options": (lambda me: [str(option) for option in me.options], blind),
     "length of the past": (lambda me: len(me.view.history), blind),
+    "what is left of what runs": (lambda me: me.view.remainder, blind),
     "last status": (lambda me: me.view.history[-1].status, blind),
     "why it failed": (lambda me: [outcome.reason for outcome in me.view.history], blind),
     "teammates": (lambda me: len(me.team), lambda me: replace(me, team=())),
@@ -123,6 +124,7 @@ def world() -> World:
     made.reset(0)
     for step in range(6):
         made.step({agent: Action("move", (("up", "down", "left", "right")[step % 4], 1)) for agent in made.spec.agents})
+    made.step({made.spec.agents[0]: Action("move", ("up", 3))})
     return made
 
 

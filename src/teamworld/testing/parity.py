@@ -73,6 +73,9 @@ class _Seen(NamedTuple):
     history: tuple[Any, ...]
     t: int
     steps_left: int
+    remainder: Action | None
+    steps_to_go: int | None
+    since: int | None
 
 
 def _read(view: FactsView[Any]) -> _Seen:
@@ -82,7 +85,8 @@ def _read(view: FactsView[Any]) -> _Seen:
     # Wildfire does not work out which of its facts an agent perceives now: all count as perceived.
     perceived, recall = (view.facts, view.recall) if len(view.facts) + len(view.recall) else (view.known, Facts())
     seen = {**view.known.seen, **recall.seen}
-    return _Seen(tuple(perceived), tuple(recall), seen, tuple(view.history), view.t, view.steps_left)
+    running = view.remainder, view.steps_to_go, view.since
+    return _Seen(tuple(perceived), tuple(recall), seen, tuple(view.history), view.t, view.steps_left, *running)
 
 
 def rebuild_view(view: FactsView[Any], holds: _Seen) -> FactsView[Any]:
@@ -108,7 +112,7 @@ def rebuild_view(view: FactsView[Any], holds: _Seen) -> FactsView[Any]:
 def _altered(kind: Any) -> Any:  # noqa: ANN401  (a kind of view)
     names = ("facts", "recall", "known", "basis", *(["state"] if hasattr(kind, "state") else []))
     made = {name: property(partial(_take, "_made", itemgetter(name))) for name in names}
-    held = {name: property(partial(_take, "_holds", attrgetter(name))) for name in ("history", "t", "steps_left")}
+    held = {name: property(partial(_take, "_holds", attrgetter(name))) for name in _Seen._fields[3:]}
     return type(f"Altered{kind.__name__}", (kind,), made | held)
 
 

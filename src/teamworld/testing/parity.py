@@ -123,24 +123,33 @@ def _take(where: str, part: Callable[[Any], object], view: object) -> object:
 # ---- the leaves of a question
 
 
-def _parts(value: object) -> Sequence[tuple[str | int, Any]]:
+#: Names and parts of a value.
+Parts: TypeAlias = Sequence[tuple[str | int, Any]]
+
+
+def _parts(value: object) -> Parts:
     """Return the parts of a value that is not a leaf; nothing for a leaf or a constant."""
-    if isinstance(value, FactsView):
-        return list(_read(value)._asdict().items())
-    if isinstance(value, Facts):
-        return [("items", value.items), ("seen", value.seen)]
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return [(name, getattr(value, name)) for name in value._fields]
-    if isinstance(value, tuple | list):
-        return list(enumerate(value))
-    if isinstance(value, Mapping):
-        return [(at, value[key]) for at, key in enumerate(value)]
-    if isinstance(value, Action | Entity | Fact | BaseModel):
-        return []
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = (field.name for field in dataclasses.fields(value) if field.init)
-        return [(name, getattr(value, name)) for name in fields if name not in CONSTANT]
-    return []
+    split = _splitter(type(value))
+    return () if split is None else split(value)
+
+
+@cache
+def _splitter(kind: Any) -> Callable[[Any], Parts] | None:  # noqa: ANN401  (a type of values)
+    """Return what takes values of a type apart, None of a leaf; worked out once, as most values are of few types."""
+    if issubclass(kind, FactsView):
+        return lambda view: list(_read(view)._asdict().items())
+    if issubclass(kind, Facts):
+        return lambda facts: [("items", facts.items), ("seen", facts.seen)]
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return lambda value: list(zip(kind._fields, value, strict=True))
+    if issubclass(kind, tuple | list):
+        return lambda value: list(enumerate(value))
+    if issubclass(kind, Mapping):
+        return lambda value: list(enumerate(value.values()))
+    if issubclass(kind, Action | Entity | Fact | BaseModel) or not dataclasses.is_dataclass(kind):
+        return None
+    names = [field.name for field in dataclasses.fields(kind) if field.init and field.name not in CONSTANT]
+    return lambda value: [(name, getattr(value, name)) for name in names]
 
 
 def _with_parts(value: Any, parts: Mapping[Any, Any]) -> Any:  # noqa: ANN401  (any value of a question)
@@ -176,7 +185,8 @@ class _Rebuilder:
         parts = _parts(value)
         if not parts:
             return value
-        made = {name: self.build(part, (*path, name)) for name, part in parts}
+        is_inside = not is_view or any(way[: len(path)] == path for way in self._paths)
+        made = {name: self.build(part, (*path, name)) if is_inside else part for name, part in parts}
         same = all(made[name] is part for name, part in parts) and not (is_view and "_holds" not in value.__dict__)
         built = value if same else _with_parts(value, made)
         if is_view:
@@ -312,8 +322,7 @@ def _spots(value: Any, path: Path, place: Place, met: set[int]) -> Iterator[tupl
             return
         met.add(id(value))
     parts = [(name, part) for name, part in _parts(value) if path or name != "respondent"]
-    is_list = isinstance(value, tuple | list) and not hasattr(value, "_fields")
-    is_list = is_list or isinstance(value, Mapping)
+    is_list = _is_list(type(value))
     if path and not (is_list and not value) and not isinstance(value, FactsView | Facts) and (is_list or not parts):
         if is_list:
             labels = list(_labels(value))
@@ -328,6 +337,11 @@ def _spots(value: Any, path: Path, place: Place, met: set[int]) -> Iterator[tupl
     labels = list(_labels(value)) if is_list else [str(name) for name, _ in parts]
     for label, (name, part) in zip(labels, parts, strict=True):
         yield from _spots(part, (*path, name), (*place, label), met)
+
+
+@cache
+def _is_list(kind: type) -> bool:
+    return issubclass(kind, Mapping) or (issubclass(kind, tuple | list) and not hasattr(kind, "_fields"))
 
 
 def _labels(value: Any) -> Iterator[str]:  # noqa: ANN401  (a list or a mapping of a question)

@@ -129,7 +129,8 @@ Parts: TypeAlias = Sequence[tuple[str | int, Any]]
 
 def _parts(value: object) -> Parts:
     """Return the parts of a value that is not a leaf; nothing for a leaf or a constant."""
-    split = _splitter(type(value))
+    kind: Any = type(value)
+    split = _splitter(kind)
     return () if split is None else split(value)
 
 
@@ -322,7 +323,8 @@ def _spots(value: Any, path: Path, place: Place, met: set[int]) -> Iterator[tupl
             return
         met.add(id(value))
     parts = [(name, part) for name, part in _parts(value) if path or name != "respondent"]
-    is_list = _is_list(type(value))
+    kind: Any = type(value)
+    is_list = _is_list(kind)
     if path and not (is_list and not value) and not isinstance(value, FactsView | Facts) and (is_list or not parts):
         if is_list:
             labels = list(_labels(value))
@@ -340,7 +342,7 @@ def _spots(value: Any, path: Path, place: Place, met: set[int]) -> Iterator[tupl
 
 
 @cache
-def _is_list(kind: type) -> bool:
+def _is_list(kind: Any) -> bool:  # noqa: ANN401  (a type of values)
     return issubclass(kind, Mapping) or (issubclass(kind, tuple | list) and not hasattr(kind, "_fields"))
 
 

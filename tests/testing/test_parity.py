@@ -12,8 +12,8 @@ import pytest
 from teamworld.language import Action, Plan, show
 from teamworld.methods.common.knowledge import AgentKnowledge, Line, Teammate
 from teamworld.methods.zero_shot.questions import TargetedPlan, ZeroShotPlan
-from teamworld.reasoning.prompts import has_prompt, render
-from teamworld.testing.parity import Hunt, check_parity
+from teamworld.reasoning.prompts import render
+from teamworld.testing.parity import Hunt, check_parity, has_prompt
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import World
 
@@ -99,7 +99,6 @@ PLANTS: Mapping[str, tuple[Callable[[AgentKnowledge], object], Callable[[AgentKn
     "goals": (lambda me: [(goal.id, goal.units) for goal in me.goals], blind),
     "options": (lambda me: [str(option) for option in me.options], blind),
     "length of the past": (lambda me: len(me.view.history), blind),
-    "what is left of what runs": (lambda me: me.view.remainder, blind),
     "last status": (lambda me: me.view.history[-1].status, blind),
     "why it failed": (lambda me: [outcome.reason for outcome in me.view.history], blind),
     "teammates": (lambda me: len(me.team), lambda me: replace(me, team=())),
@@ -124,7 +123,6 @@ def world() -> World:
     made.reset(0)
     for step in range(6):
         made.step({agent: Action("move", (("up", "down", "left", "right")[step % 4], 1)) for agent in made.spec.agents})
-    made.step({made.spec.agents[0]: Action("move", ("up", 3))})
     return made
 
 
@@ -149,6 +147,15 @@ def test_a_planted_violation_is_found(name: str, world: World) -> None:
     read, hide = PLANTS[name]
     tally = check_parity(plant(world, Planted, read=read, hide=hide), np.random.default_rng(0), CHANGES)
     assert tally.leaks, f"{tally.contexts} contexts, {tally.moved} answers moved"
+
+
+def test_a_rule_that_reads_what_is_left_of_an_action_is_found() -> None:
+    made = worlds.make("cube", "n4", 0, 60, {})
+    made.reset(0)
+    made.step({made.spec.agents[0]: Action("move", ("up", 3))})
+    question = plant(made, Planted, read=lambda me: me.view.remainder, hide=blind)
+    assert question.me.view.remainder is not None
+    assert check_parity(question, np.random.default_rng(0), CHANGES).leaks
 
 
 @pytest.mark.parametrize("name", FIELDS)

@@ -23,10 +23,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from pydantic import BaseModel
 
-from teamworld.language import Action, Entity, Fact, Facts, plain, show
+from teamworld.language import Action, Entity, Fact, Facts, plain, plain_names, show
 from teamworld.methods.common.knowledge import AgentKnowledge
 from teamworld.reasoning.contract import Answer, Question, Reasoner, Rejected, Reply
-from teamworld.reasoning.prompts import Prompt, has_prompt, render
+from teamworld.reasoning.prompts import Prompt, render, render_pieces, tidy
 from teamworld.seeding import generator
 from teamworld.worlds.base.views import FactsView
 from teamworld.worlds.contract import WorldSpec
@@ -569,6 +569,23 @@ def check_parity(question: Question[Any], rng: np.random.Generator, changes: int
 def _answer(question: Question[Any]) -> BaseModel:
     answer: BaseModel = question.rule(generator(0, "testing", "parity"))
     return answer
+
+
+def has_prompt(question: Question[Any], prompt: Prompt) -> bool:
+    """Return whether a prompt is that of a question; rendering stops at the first line in which they differ."""
+    parts = zip(render_pieces(question), prompt, strict=True)
+    return all(_reads(pieces, text) for pieces, text in reversed([*parts]))  # what is the case now differs more often
+
+
+def _reads(pieces: Iterator[str], expected: str) -> bool:
+    lines, last = (line.strip() for line in expected.split("\n") if line.strip()), ""
+    whole = []
+    for piece in pieces:
+        whole.append(piece)
+        *ended, last = (last + piece).split("\n")
+        if any(plain_names(line).strip() != next(lines, None) for line in ended if line.strip()):
+            return False
+    return tidy("".join(whole)) == expected
 
 
 class Pace(NamedTuple):

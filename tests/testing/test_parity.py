@@ -12,8 +12,8 @@ import pytest
 from teamworld.language import Action, Plan, show
 from teamworld.methods.common.knowledge import AgentKnowledge, Line, Teammate
 from teamworld.methods.zero_shot.questions import TargetedPlan, ZeroShotPlan
-from teamworld.reasoning.prompts import has_prompt, render
-from teamworld.testing.parity import Hunt, check_parity
+from teamworld.reasoning.prompts import render
+from teamworld.testing.parity import Hunt, check_parity, has_prompt
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import World
 
@@ -147,6 +147,15 @@ def test_a_planted_violation_is_found(name: str, world: World) -> None:
     read, hide = PLANTS[name]
     tally = check_parity(plant(world, Planted, read=read, hide=hide), np.random.default_rng(0), CHANGES)
     assert tally.leaks, f"{tally.contexts} contexts, {tally.moved} answers moved"
+
+
+def test_a_rule_that_reads_what_is_left_of_an_action_is_found() -> None:
+    made = worlds.make("cube", "n4", 0, 60, {})
+    made.reset(0)
+    made.step({made.spec.agents[0]: Action("move", ("up", 3))})
+    question = plant(made, Planted, read=lambda me: me.view.remainder, hide=blind)
+    assert question.me.view.remainder is not None
+    assert check_parity(question, np.random.default_rng(0), CHANGES).leaks
 
 
 @pytest.mark.parametrize("name", FIELDS)

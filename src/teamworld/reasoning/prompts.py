@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined, Template, meta
+from jinja2 import Environment, FunctionLoader, StrictUndefined, meta
 
 from teamworld.language import plain_names
 from teamworld.reasoning.contract import Answer, Question
@@ -74,35 +74,22 @@ def render(question: Question[Answer], reasoning: bool = True) -> Prompt:
         question: What is asked.
         reasoning: Whether the answer begins with the respondent's reasoning.
     """
+    return Prompt(*(tidy("".join(pieces)) for pieces in render_pieces(question, reasoning)))
+
+
+def render_pieces(question: Question[Answer], reasoning: bool = True) -> list[Iterator[str]]:
+    """Return the parts of a prompt as pieces that are rendered as they are read, and are not tidy yet.
+
+    Args:
+        question: What is asked.
+        reasoning: Whether the answer begins with the respondent's reasoning.
+    """
     template, context = environment().get_template(question.template), question.context() | {"reasoning": reasoning}
-    return Prompt(*(_block(template, name, context) for name in Prompt._fields))
+    return [template.blocks[name](template.new_context(context)) for name in Prompt._fields]
 
 
-def has_prompt(question: Question[Answer], prompt: Prompt) -> bool:
-    """Return whether a prompt is that of a question; rendering stops at the first line in which they differ."""
-    template, context = environment().get_template(question.template), question.context() | {"reasoning": True}
-    return all(
-        _reads(template.blocks[name](template.new_context(context)), getattr(prompt, name))
-        for name in reversed(Prompt._fields)  # what is the case now is the likelier to differ
-    )
-
-
-def _reads(pieces: Iterator[str], expected: str) -> bool:
-    lines, last = (line.strip() for line in expected.split("\n") if line.strip()), ""
-    whole = []
-    for piece in pieces:
-        whole.append(piece)
-        *ended, last = (last + piece).split("\n")
-        if any(plain_names(line).strip() != next(lines, None) for line in ended if line.strip()):
-            return False
-    return _clean("".join(whole)) == expected
-
-
-def _block(template: Template, name: str, context: dict[str, Any]) -> str:
-    return _clean("".join(template.blocks[name](template.new_context(context))))
-
-
-def _clean(text: str) -> str:
+def tidy(text: str) -> str:
+    """Return a part of a prompt with plain names and no empty lines beyond one."""
     return _GAPS.sub("\n\n", plain_names(text)).strip()
 
 

@@ -23,10 +23,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from pydantic import BaseModel
 
-from teamworld.language import Action, Entity, Fact, Facts, plain, show
+from teamworld.language import Action, Entity, Fact, Facts, plain, plain_names, show
 from teamworld.methods.common.knowledge import AgentKnowledge
 from teamworld.reasoning.contract import Answer, Question, Reasoner, Rejected, Reply
-from teamworld.reasoning.prompts import Prompt, has_prompt, render
+from teamworld.reasoning.prompts import Prompt, render, render_pieces, tidy
 from teamworld.seeding import generator
 from teamworld.worlds.base.views import FactsView
 from teamworld.worlds.contract import WorldSpec
@@ -73,6 +73,9 @@ class _Seen(NamedTuple):
     history: tuple[Any, ...]
     t: int
     steps_left: int
+    remainder: Action | None
+    steps_to_go: int | None
+    since: int | None
 
 
 def _read(view: FactsView[Any]) -> _Seen:
@@ -82,7 +85,8 @@ def _read(view: FactsView[Any]) -> _Seen:
     # Wildfire does not work out which of its facts an agent perceives now: all count as perceived.
     perceived, recall = (view.facts, view.recall) if len(view.facts) + len(view.recall) else (view.known, Facts())
     seen = {**view.known.seen, **recall.seen}
-    return _Seen(tuple(perceived), tuple(recall), seen, tuple(view.history), view.t, view.steps_left)
+    running = view.remainder, view.steps_to_go, view.since
+    return _Seen(tuple(perceived), tuple(recall), seen, tuple(view.history), view.t, view.steps_left, *running)
 
 
 def rebuild_view(view: FactsView[Any], holds: _Seen) -> FactsView[Any]:
@@ -108,7 +112,7 @@ def rebuild_view(view: FactsView[Any], holds: _Seen) -> FactsView[Any]:
 def _altered(kind: Any) -> Any:  # noqa: ANN401  (a kind of view)
     names = ("facts", "recall", "known", "basis", *(["state"] if hasattr(kind, "state") else []))
     made = {name: property(partial(_take, "_made", itemgetter(name))) for name in names}
-    held = {name: property(partial(_take, "_holds", attrgetter(name))) for name in ("history", "t", "steps_left")}
+    held = {name: property(partial(_take, "_holds", attrgetter(name))) for name in _Seen._fields[3:]}
     return type(f"Altered{kind.__name__}", (kind,), made | held)
 
 
@@ -119,24 +123,34 @@ def _take(where: str, part: Callable[[Any], object], view: object) -> object:
 # ---- the leaves of a question
 
 
-def _parts(value: object) -> Sequence[tuple[str | int, Any]]:
+#: Names and parts of a value.
+Parts: TypeAlias = Sequence[tuple[str | int, Any]]
+
+
+def _parts(value: object) -> Parts:
     """Return the parts of a value that is not a leaf; nothing for a leaf or a constant."""
-    if isinstance(value, FactsView):
-        return list(_read(value)._asdict().items())
-    if isinstance(value, Facts):
-        return [("items", value.items), ("seen", value.seen)]
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return [(name, getattr(value, name)) for name in value._fields]
-    if isinstance(value, tuple | list):
-        return list(enumerate(value))
-    if isinstance(value, Mapping):
-        return [(at, value[key]) for at, key in enumerate(value)]
-    if isinstance(value, Action | Entity | Fact | BaseModel):
-        return []
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = (field.name for field in dataclasses.fields(value) if field.init)
-        return [(name, getattr(value, name)) for name in fields if name not in CONSTANT]
-    return []
+    kind: Any = type(value)
+    split = _splitter(kind)
+    return () if split is None else split(value)
+
+
+@cache
+def _splitter(kind: Any) -> Callable[[Any], Parts] | None:  # noqa: ANN401  (a type of values)
+    """Return what takes values of a type apart, None of a leaf; worked out once, as most values are of few types."""
+    if issubclass(kind, FactsView):
+        return lambda view: list(_read(view)._asdict().items())
+    if issubclass(kind, Facts):
+        return lambda facts: [("items", facts.items), ("seen", facts.seen)]
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return lambda value: list(zip(kind._fields, value, strict=True))
+    if issubclass(kind, tuple | list):
+        return lambda value: list(enumerate(value))
+    if issubclass(kind, Mapping):
+        return lambda value: list(enumerate(value.values()))
+    if issubclass(kind, Action | Entity | Fact | BaseModel) or not dataclasses.is_dataclass(kind):
+        return None
+    names = [field.name for field in dataclasses.fields(kind) if field.init and field.name not in CONSTANT]
+    return lambda value: [(name, getattr(value, name)) for name in names]
 
 
 def _with_parts(value: Any, parts: Mapping[Any, Any]) -> Any:  # noqa: ANN401  (any value of a question)
@@ -172,7 +186,8 @@ class _Rebuilder:
         parts = _parts(value)
         if not parts:
             return value
-        made = {name: self.build(part, (*path, name)) for name, part in parts}
+        is_inside = not is_view or any(way[: len(path)] == path for way in self._paths)
+        made = {name: self.build(part, (*path, name)) if is_inside else part for name, part in parts}
         same = all(made[name] is part for name, part in parts) and not (is_view and "_holds" not in value.__dict__)
         built = value if same else _with_parts(value, made)
         if is_view:
@@ -308,8 +323,8 @@ def _spots(value: Any, path: Path, place: Place, met: set[int]) -> Iterator[tupl
             return
         met.add(id(value))
     parts = [(name, part) for name, part in _parts(value) if path or name != "respondent"]
-    is_list = isinstance(value, tuple | list) and not hasattr(value, "_fields")
-    is_list = is_list or isinstance(value, Mapping)
+    kind: Any = type(value)
+    is_list = _is_list(kind)
     if path and not (is_list and not value) and not isinstance(value, FactsView | Facts) and (is_list or not parts):
         if is_list:
             labels = list(_labels(value))
@@ -324,6 +339,11 @@ def _spots(value: Any, path: Path, place: Place, met: set[int]) -> Iterator[tupl
     labels = list(_labels(value)) if is_list else [str(name) for name, _ in parts]
     for label, (name, part) in zip(labels, parts, strict=True):
         yield from _spots(part, (*path, name), (*place, label), met)
+
+
+@cache
+def _is_list(kind: Any) -> bool:  # noqa: ANN401  (a type of values)
+    return issubclass(kind, Mapping) or (issubclass(kind, tuple | list) and not hasattr(kind, "_fields"))
 
 
 def _labels(value: Any) -> Iterator[str]:  # noqa: ANN401  (a list or a mapping of a question)
@@ -549,6 +569,23 @@ def check_parity(question: Question[Any], rng: np.random.Generator, changes: int
 def _answer(question: Question[Any]) -> BaseModel:
     answer: BaseModel = question.rule(generator(0, "testing", "parity"))
     return answer
+
+
+def has_prompt(question: Question[Any], prompt: Prompt) -> bool:
+    """Return whether a prompt is that of a question; rendering stops at the first line in which they differ."""
+    parts = zip(render_pieces(question), prompt, strict=True)
+    return all(_reads(pieces, text) for pieces, text in reversed([*parts]))  # what is the case now differs more often
+
+
+def _reads(pieces: Iterator[str], expected: str) -> bool:
+    lines, last = (line.strip() for line in expected.split("\n") if line.strip()), ""
+    whole = []
+    for piece in pieces:
+        whole.append(piece)
+        *ended, last = (last + piece).split("\n")
+        if any(plain_names(line).strip() != next(lines, None) for line in ended if line.strip()):
+            return False
+    return tidy("".join(whole)) == expected
 
 
 class Pace(NamedTuple):

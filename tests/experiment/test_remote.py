@@ -259,6 +259,7 @@ def test_a_kill_during_an_upload_resumes(
     assert shown(url, capsys, "report", "--json") == shown(played, capsys, "report", "--json")
 
 
+@pytest.mark.heavy
 def test_keys_are_in_no_message(
     server: ObjectStore,
     bucket: str,

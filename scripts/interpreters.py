@@ -30,11 +30,20 @@ from teamworld.testing.matrix import Scenario, method_labels, scenarios
 NOISE = 0.2
 
 
-def play_all(seeds: int, steps: int, levels: Sequence[LogLevel], *, variants: bool) -> dict[str, list[str]]:
-    """Return the digests of the episodes of each method, place and log level, by these."""
+def play_all(
+    seeds: int, steps: int, levels: Sequence[LogLevel], *, variants: bool, every: int = 1
+) -> dict[str, list[str]]:
+    """Return the digests of the episodes of each method, place and log level, by these.
+
+    A method plays the first level of each world and, by turns, each ``every``-th of the others.
+    """
     digests: dict[str, list[str]] = {}
-    for scenario in scenarios(seeds=range(seeds), horizon=steps):
-        for label in method_labels(every=True) if variants else methods.ready_names():
+    places = scenarios(seeds=range(seeds), horizon=steps)
+    first = {scenario.world: scenario.level for scenario in reversed(places)}
+    for number, scenario in enumerate(places):
+        for turn, label in enumerate(method_labels(every=True) if variants else methods.ready_names()):
+            if first[scenario.world] != scenario.level and (turn + number) % every:
+                continue
             if applies(methods.method_class(label), scenario.make()):
                 for level in levels:
                     digests[f"{label} in {scenario}, {level}"] = play_two(label, scenario, level)
@@ -85,12 +94,13 @@ def main() -> int:
     player.add_argument("--steps", type=int, default=60)
     player.add_argument("--levels", nargs="+", choices=get_args(LogLevel), default=get_args(LogLevel))
     player.add_argument("--variants", action="store_true", help="of methods too")
+    player.add_argument("--every", type=int, default=1, help="of further levels of a world, by turns (all)")
     comparer = commands.add_parser("compare")
     comparer.add_argument("files", type=Path, nargs="+")
     options = parser.parse_args()
     if options.command == "compare":
         return compare(options.files)
-    digests = play_all(options.seeds, options.steps, options.levels, variants=options.variants)
+    digests = play_all(options.seeds, options.steps, options.levels, variants=options.variants, every=options.every)
     options.file.write_text(json.dumps({"python": platform.python_version(), "digests": digests}, indent=0), "utf-8")
     print(f"Python {platform.python_version()}: {len(digests)} pairs of episodes in {options.file}")
     return 0

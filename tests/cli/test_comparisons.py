@@ -30,6 +30,7 @@ def plain(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str,
     return json.loads(capsys.readouterr().out)  # type: ignore[no-any-return]
 
 
+@pytest.mark.heavy
 def test_one_json_object_tells_all(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     result = plain(["drwell", "zero_shot", *SMALL, "--out", str(out)], capsys)
     assert {row["method"] for row in result["rows"]} == {"drwell", "zero_shot", "random", "greedy", "silent"}
@@ -110,6 +111,7 @@ def test_sentences_say_what_is_supported(out: Path, capsys: pytest.CaptureFixtur
     assert "all seeds play in one layout" in output
 
 
+@pytest.mark.heavy
 def test_ten_copies_of_a_play_support_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Rules that draw nothing, in a published layout: whatever the difference is, it was seen once."""
     ten = ["--level", "paper-n4", "--seeds", "10", "--no-references", "--metrics", "steps"]

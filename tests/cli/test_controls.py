@@ -80,6 +80,7 @@ def test_the_tokens_of_rules_are_those_of_prompts_and_answers_as_sent(tmp_path: 
     assert used == {0: (TokenLimit(tokens=made[0].taken, steps=row.summary.steps),)}
 
 
+@pytest.mark.heavy
 def test_a_control_takes_what_its_team_took(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     result = plain([str(out), "--metrics", "steps"], capsys)
     uses = {use["method"]: use for use in result["controls"]}

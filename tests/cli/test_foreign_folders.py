@@ -223,9 +223,18 @@ def test_what_an_experiment_file_may_not_say_is_one_line(
     assert code == 0 or shown.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-@pytest.mark.parametrize("data", [{"methods": 5}, {"episodes": "x"}, {"grid": 1}, {"options": [1]}, {}])
-@pytest.mark.parametrize("kind", ["grid", "comparison", "evidence"])
+#: Files of several runs, and what they may not say.
+KINDS, WRONG = (
+    ("grid", "comparison", "evidence"),
+    ({"methods": 5}, {"episodes": "x"}, {"grid": 1}, {"options": [1]}, {}),
+)
+#: Pairwise: of the three kinds of file each command reads with each wrong content, one by turns.
+PAIRWISE = [
+    (KINDS[(i + j) % len(KINDS)], data, name) for i, data in enumerate(WRONG) for j, name in enumerate(COMMANDS)
+]
+
+
+@pytest.mark.parametrize(("kind", "data", "name"), PAIRWISE)
 def test_what_the_file_of_several_runs_may_not_say_is_one_line(
     kind: str, data: dict[str, object], name: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -23,7 +23,7 @@ from tests.cli.reading import READING
 pytestmark = pytest.mark.heavy
 
 #: Mutants of each command; ``MUTANTS=1000`` plays the long form.
-COUNT = 40
+COUNT = 20
 #: Seconds that none may take.
 LONGEST = 5.0
 COMMANDS = READING | {"log": lambda folder, out: ["metrics", str(sorted(folder.glob("logs/*/*.zst"))[0])]}

@@ -55,6 +55,7 @@ def test_a_twin_plays_the_same_layouts_and_parts_at_an_answer(out: Path) -> None
     assert "salt" not in yaml.safe_load((out / "run" / "experiment.yaml").read_text("utf-8"))
 
 
+@pytest.mark.heavy
 def test_the_floor_stands_beside_every_difference(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = plain([*ASKED, *NOISY, "--twin", "zero_shot", "--out", str(out)], capsys)
     assert all(pair["floor"] is not None and pair["within_floor"] is not None for pair in asked["paired"])

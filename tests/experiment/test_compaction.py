@@ -64,6 +64,7 @@ def frames(folder: Path) -> dict[str, Any]:
     return {name: getattr(loaded, name) for name in ("episodes", "calls", "messages", "events")}
 
 
+@pytest.mark.heavy
 def test_the_tables_say_what_the_run_says(out: Path) -> None:
     before = frames(out)
     scanned = {table: teamworld.load(out).scan(table).collect() for table in TABLES}
@@ -151,6 +152,7 @@ def test_an_episode_is_shown_from_its_log_where_the_results_are_parquet(out: Pat
     assert (tmp_path / "page.html").stat().st_size > 10_000
 
 
+@pytest.mark.heavy
 def test_parquet_alone_is_read_as_the_run_was(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from teamworld.viewer.overview import EpisodeFolder
 

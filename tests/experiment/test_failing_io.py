@@ -35,7 +35,7 @@ KINDS: dict[str, tuple[Any, str]] = {
 #: Where something else fails than a call by its name: the n-th statement of a database, the n-th write to a file.
 DATABASE, WRITE = "database", "write"
 #: Of the calls of a database and of writing one in so many fails; FAILING_EVERY=1 tries all.
-EVERY = int(os.environ.get("FAILING_EVERY", "3"))
+EVERY = int(os.environ.get("FAILING_EVERY", "7"))
 
 
 class Broken:

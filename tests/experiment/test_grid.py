@@ -113,6 +113,7 @@ def test_a_named_instance_is_the_same_for_all_seeds(out: Path) -> None:
         assert (start.world_seed, start.seed) == (5, seed)
 
 
+@pytest.mark.heavy
 def test_a_grid_goes_on_and_is_loaded_as_one(file: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     times = {path: path.stat().st_mtime_ns for path in out.rglob("*.zst")}
     assert len(times) == 8 * 4
@@ -126,6 +127,7 @@ def test_a_grid_goes_on_and_is_loaded_as_one(file: Path, out: Path, capsys: pyte
     assert frame.select("level", "instances", "reasoner").unique().height == 8
 
 
+@pytest.mark.heavy
 def test_the_table_of_a_grid_tells_its_minds_and_counts(
     file: Path, out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

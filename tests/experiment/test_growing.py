@@ -24,7 +24,7 @@ from tests.experiment.ledger import plays
 METHODS, SEEDS, EPISODES = ["drwell", "zero_shot", "coela"], [0, 1, 10], 3
 WHOLE: dict[str, Any] = {"level": "n1", "max_steps": 8, "methods": METHODS, "seeds": SEEDS, "episodes": EPISODES}
 #: Orders in which a run grows; GROWING_ORDERS=50 plays more.
-COUNT = 12
+COUNT = 5
 
 
 def outcomes(folder: Path) -> list[tuple[object, ...]]:
@@ -123,6 +123,7 @@ def grid_file(folder: Path, **fields: Any) -> str:
     return str(path)
 
 
+@pytest.mark.heavy
 def test_a_grid_takes_more_levels_seeds_and_methods(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = str(tmp_path / "out")
     assert command(["run", grid_file(tmp_path), "--out", out]) == 0
@@ -144,6 +145,7 @@ def test_a_grid_takes_more_levels_seeds_and_methods(tmp_path: Path, capsys: pyte
     assert yaml.safe_load((tmp_path / "out" / "grid.yaml").read_text()) == held
 
 
+@pytest.mark.heavy
 def test_what_exists_is_compared_and_nothing_is_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, method in (("a", "drwell,greedy"), ("b", "zero_shot,greedy")):
         run("cube", level="n1", method=method.split(","), seeds=[0, 1, 2], max_steps=8, out=tmp_path / name)
@@ -190,6 +192,7 @@ def test_reports_and_metrics_of_several_runs(tmp_path: Path, capsys: pytest.Capt
     assert "holds several runs: name one of them, such as" in capsys.readouterr().err
 
 
+@pytest.mark.heavy
 def test_run_and_report_print_the_same_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Seeds from 7 to 12: as text 10 comes before 7, and the order of seeds shows in bootstrap intervals."""
     out = str(tmp_path / "run")

@@ -33,6 +33,7 @@ def prices(path: Path, model: str, date: str) -> Path:
     return path
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("names", ["*={0}", "agent_0={0},*={1}"])
 def test_in_flight_is_what_flies_and_the_rest_waits(server: Peer, tmp_path: Path, names: str) -> None:
     server.set(seconds=0.02)
@@ -48,6 +49,7 @@ def test_in_flight_is_what_flies_and_the_rest_waits(server: Peer, tmp_path: Path
     assert min(min(one) for one in told) == 0
 
 
+@pytest.mark.heavy
 def test_prices_are_named_beside_the_run_and_not_in_its_log(server: Peer, tmp_path: Path) -> None:
     experiment, out = small(server), tmp_path / "a"
     first, second = (prices(tmp_path / f"{date}.yaml", server.name(), date) for date in ("2026-01-01", "2026-02-02"))

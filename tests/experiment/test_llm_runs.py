@@ -62,6 +62,7 @@ def test_every_call_is_on_record_and_in_the_log(server: Peer, tmp_path: Path) ->
     assert row.summary.steps == STEPS
 
 
+@pytest.mark.heavy
 def test_two_runs_are_equal_whatever_the_order_of_answers(server: Peer, tmp_path: Path) -> None:
     experiment = plain(server, level="n4", seeds=[0, 1])
     run(experiment, tmp_path / "a")
@@ -153,6 +154,7 @@ def test_a_mixed_team(server: Peer, tmp_path: Path) -> None:
     assert ("agent_1", "drwell.propose", name) in asked
 
 
+@pytest.mark.heavy
 def test_answers_that_cannot_be_used_are_counted_apart(server: Peer, tmp_path: Path) -> None:
     server.set(brain="tests.reasoning.llm.brains:minimal")
     run(plain(server, max_steps=40), tmp_path / "a")

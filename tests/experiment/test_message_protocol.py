@@ -129,6 +129,7 @@ def test_a_native_rule_that_is_none_is_the_methods_fault(monkeypatch: pytest.Mon
         build({**SMALL, "methods": ["talker"]}).resolved()
 
 
+@pytest.mark.heavy
 def test_losses_may_stand_beside_native_rules(tmp_path: Path) -> None:
     out = tmp_path / "run"
     arguments = {**SMALL, "method": "talker", "talk": "native", "options": {"messages": {"loss": 0.5}}, "out": out}
@@ -139,6 +140,7 @@ def test_losses_may_stand_beside_native_rules(tmp_path: Path) -> None:
     assert RunFolder(out).experiment().resolved() == RunFolder(out).experiment()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("talk", ["native", "equal"])
 def test_a_run_is_resumed_and_replayed_by_its_protocol(talk: Any, tmp_path: Path) -> None:  # noqa: ANN401
     out = tmp_path / "run"

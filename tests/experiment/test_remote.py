@@ -102,9 +102,7 @@ def shown(path: Path | str, capsys: pytest.CaptureFixture[str], *words: str) -> 
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("share", [0.0, 0.2])
 def test_a_run_at_a_url_is_the_run_of_this_machine(
-    share: float,
     server: ObjectStore,
     bucket: str,
     played: Path,
@@ -113,15 +111,15 @@ def test_a_run_at_a_url_is_the_run_of_this_machine(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     url = f"s3://{bucket}/results/first"
-    server.reset(share, seed=7)
+    server.reset(0.2, seed=7)
     assert command(["run", *ARGUMENTS, "--out", url]) == 0, capsys.readouterr().err
     assert f"{url} has its copy here" in capsys.readouterr().err
     there = elsewhere(url, tmp_path, monkeypatch)
     assert logs(there) == logs(played)
-    assert (server.failed > 0) == (share > 0)
+    assert server.failed > 0
     for words in (["report", "--json"], ["metrics", "--json"]):
         assert shown(url, capsys, *words) == shown(played, capsys, *words)
-    server.reset(share, seed=8)
+    server.reset(0.2, seed=8)
     assert teamworld.view(url, "drwell", 1, 2).html == teamworld.view(played, "drwell", 1, 2).html
     if find_spec("polars"):
         own, theirs = teamworld.load(url).episodes, teamworld.load(played).episodes
@@ -227,7 +225,7 @@ def test_both_sides_changed_is_refused(
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("last", [1, 5, 14])
+@pytest.mark.parametrize("last", [1, 14])
 def test_a_kill_during_an_upload_resumes(
     last: int,
     server: ObjectStore,
@@ -259,6 +257,7 @@ def test_a_kill_during_an_upload_resumes(
     assert shown(url, capsys, "report", "--json") == shown(played, capsys, "report", "--json")
 
 
+@pytest.mark.heavy
 def test_keys_are_in_no_message(
     server: ObjectStore,
     bucket: str,

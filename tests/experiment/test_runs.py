@@ -262,6 +262,7 @@ def test_the_experiment_file_is_the_experiment(finished: Path) -> None:
     assert build(experiment.model_dump(mode="json")) == experiment
 
 
+@pytest.mark.heavy
 def test_every_seed_has_a_memory_of_its_own(tmp_path: Path) -> None:
     run("cube", method="drwell", episodes=2, seed=[0, 1], max_steps=40, out=tmp_path / "both")
     run("cube", method="drwell", episodes=2, seed=1, max_steps=40, out=tmp_path / "one")

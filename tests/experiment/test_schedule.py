@@ -36,6 +36,7 @@ def tokens(out: Path) -> list[int]:
         return [(row.prompt_tokens or 0) + (row.output_tokens or 0) for row in store.rows()]
 
 
+@pytest.mark.heavy
 def test_a_model_is_asked_the_same_and_a_run_goes_on_under_the_other_schedule(server: Peer, tmp_path: Path) -> None:
     experiment, whole, stopped = woods(server.name()), tmp_path / "whole", tmp_path / "stopped"
     run(experiment, whole)
@@ -50,6 +51,7 @@ def test_a_model_is_asked_the_same_and_a_run_goes_on_under_the_other_schedule(se
     assert server.stats()["completions"] == len(tokens(stopped)) == len(taken)  # nothing was asked twice
 
 
+@pytest.mark.heavy
 def test_a_causal_run_is_replayed_in_lock_step(server: Peer, tmp_path: Path) -> None:
     server.set(seconds=0.001, jitter=0.05, seed=4)
     run(woods(server.name()), tmp_path / "a", running=AHEAD)
@@ -59,6 +61,7 @@ def test_a_causal_run_is_replayed_in_lock_step(server: Peer, tmp_path: Path) -> 
     assert [episode.difference for episode in replay(folder, folder.experiment(), scratch)] == [None]
 
 
+@pytest.mark.heavy
 def test_rules_and_episodes_that_learn_are_as_in_lock_step(tmp_path: Path) -> None:
     experiment = woods("rules:noise=0.3", methods=["react:reflexion", "zero_shot"], episodes=2)
     run(experiment, tmp_path / "a")

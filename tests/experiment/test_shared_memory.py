@@ -48,6 +48,7 @@ def guidebooks(store: MemoryStore | ServerStore, runs: list[str]) -> list[str]:
     return [repr([*model.rows(), *model.team_rows(), *model.cause_rows(), *model.notes]) for model in models]
 
 
+@pytest.mark.heavy
 def test_a_run_leaves_the_same_guidebook_on_a_server_as_in_a_file(postgres: PostgresServer, tmp_path: Path) -> None:
     address = postgres.database()
     alone, shared = play(tmp_path / "alone"), play(tmp_path / "shared", address)
@@ -58,6 +59,7 @@ def test_a_run_leaves_the_same_guidebook_on_a_server_as_in_a_file(postgres: Post
     assert learned(shared) == learned(alone)
 
 
+@pytest.mark.heavy
 def test_the_next_run_begins_with_it_as_with_the_folder(postgres: PostgresServer, tmp_path: Path) -> None:
     address = postgres.database()
     first = play(tmp_path / "first", address)
@@ -70,6 +72,7 @@ def test_the_next_run_begins_with_it_as_with_the_folder(postgres: PostgresServer
     assert stored(address) == held
 
 
+@pytest.mark.heavy
 def test_the_same_episodes_elsewhere_are_stored_once(postgres: PostgresServer, tmp_path: Path) -> None:
     address = postgres.database()
     for number in (1, 2, 1):
@@ -82,6 +85,7 @@ def test_the_same_episodes_elsewhere_are_stored_once(postgres: PostgresServer, t
     assert sorted(stored(address).values(), key=repr) == sorted(learned(joined.folder.path), key=repr)
 
 
+@pytest.mark.heavy
 def test_processes_and_a_grown_run_store_the_same(postgres: PostgresServer, tmp_path: Path) -> None:
     address, other = postgres.database(), postgres.database()
     play(tmp_path / "one", address)

@@ -51,6 +51,7 @@ def test_an_experiment_takes_the_limit_of_its_level_unless_told_otherwise(world:
     assert {short.view(agent).steps_left for agent in short.spec.agents} == {7}  # what prompts say
 
 
+@pytest.mark.heavy
 def test_the_commands_python_and_files_record_the_limit_that_was_used(tmp_path: Path) -> None:
     written = tmp_path / "e.yaml"
     written.write_text("world: rooms\nlevel: one\nmethods: [random]\nmax_steps: null\n")

@@ -44,6 +44,7 @@ def test_it_is_read(arguments: list[str], folder: Path, capsys: pytest.CaptureFi
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.heavy
 def test_it_goes_on_only_where_the_code_is_accepted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command(["resume", str(folder)]) == 0  # all is finished: nothing is played
     more = ["run", "cube", "--level", "paper-n2", "--method", "drwell,cobel", "--episodes", "2", "--max-steps", "40"]

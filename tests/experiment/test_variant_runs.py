@@ -53,6 +53,7 @@ def start_of(folder: Path, cell: RunCell, episode: int) -> EpisodeStart:
     return start
 
 
+@pytest.mark.heavy
 def test_rows_have_labels_and_folders_have_names_for_every_file_system(finished: Path) -> None:
     experiment = RunFolder(finished).experiment()
     names = sorted(folder.name for folder in (finished / "logs").iterdir())
@@ -90,6 +91,7 @@ def test_a_stopped_run_of_variants_goes_on_to_the_same_bytes(tmp_path: Path, fin
     assert world_models(tmp_path / "run") == world_models(finished)
 
 
+@pytest.mark.heavy
 def test_a_run_of_variants_replays(tmp_path: Path, finished: Path) -> None:
     assert differences(finished, tmp_path / "scratch") == [None] * 16
 
@@ -122,6 +124,7 @@ def test_experiments_that_cannot_be_run(fields: dict[str, Any], says: str) -> No
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.heavy
 def test_a_file_the_command_line_and_python_mean_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = "methods: [drwell, 'drwell:no_memory', 'drwell:mine']\nmax_steps: 8\ninstances: fresh\noptions:\n"
     text += "  drwell: {explore: 3}\n  drwell:mine: {memory: library}\n"
@@ -158,6 +161,7 @@ def test_many_variants_still_make_a_folder_name(
 # ---- fresh instances
 
 
+@pytest.mark.heavy
 def test_fresh_instances_differ_by_episode_and_seed_and_replay(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     fields: dict[str, Any] = {"level": "n2", "method": ["drwell:class_identity", "zero_shot"], "max_steps": 20}
@@ -300,6 +304,7 @@ def test_a_kill_while_the_memory_was_copied_does_no_harm(tmp_path: Path, learned
     assert not list(rest.glob("*.tmp*"))
 
 
+@pytest.mark.heavy
 def test_a_lost_memory_is_told_and_a_damaged_one_too(tmp_path: Path, learned: Path) -> None:
     folder = tmp_path / "run"
     frozen(learned, folder, max_steps=20)

@@ -83,7 +83,5 @@ def test_the_dead_are_not_asked_and_the_living_go_on(method: str) -> None:
 @pytest.mark.heavy
 @pytest.mark.parametrize("label", [*METHODS, *(f"{method}:reference" for method in METHODS)])
 def test_it_keeps_the_contract_of_methods(label: str) -> None:
-    if label.startswith("coela"):
-        check_method(label, levels=[("rooms", "two"), ("household", "dev")])
-    else:
-        check_method(label, levels=[("rooms", "two")], skip=SAME if label.partition(":")[2] else MATRIX)
+    levels = [("rooms", "two"), *([("household", "dev")] if label.startswith("coela") else [])]
+    check_method(label, levels=levels, skip=SAME if label.partition(":")[2] else MATRIX)

@@ -318,7 +318,7 @@ class Systems:
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("label", [*methods.names(), "drwell:reflections", "drwell:free_chat", "coela:cwah"])
-@pytest.mark.parametrize("place", ["cube:n4:40", "rooms:two:25", "lbf:Foraging-2s-10x10-3p-3f-v3:20"])
+@pytest.mark.parametrize("place", ["cube:n4:20", "rooms:two:25", "lbf:Foraging-2s-10x10-3p-3f-v3:10"])
 def test_the_system_part_is_the_same_at_every_step_so_that_a_provider_may_keep_it(label: str, place: str) -> None:
     world_name, level, steps = place.split(":")
     listening: list[Systems] = []

@@ -155,6 +155,7 @@ def _write(address: str, number: int) -> None:
 # ---- faults
 
 
+@pytest.mark.heavy
 def test_restarts_lose_nothing_and_store_nothing_twice(postgres: PostgresServer) -> None:
     lines: list[str] = []
     wanted: list[MemoryDelta] = []

@@ -20,7 +20,7 @@ from teamworld.worlds.contract import World
 pytestmark = pytest.mark.heavy
 
 #: Changes in which a planted violation has to show.
-CHANGES = 200
+CHANGES = 100
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from teamworld.worlds.contract import World
 from teamworld.worlds.household import world as household
 from tests.methods.asked import asked
 from tests.methods.cobel.logs import beliefs
+from tests.methods.single_steps import MATRIX
 
 ROOMS = Place("rooms", "two", 0, 40)
 HOME = Place("household", "dev", 2, 40)
@@ -50,7 +51,8 @@ def sent(events: list[Event]) -> list[MessageSent]:
 @pytest.mark.heavy
 @pytest.mark.parametrize("label", ["cobel", "cobel:exact"])
 def test_it_keeps_the_contract_of_methods(label: str) -> None:
-    check_method(label, levels=[("rooms", "two"), ("cube", "paper-n2"), ("household", "dev")])
+    skip = () if ":" in label else MATRIX
+    check_method(label, levels=[("rooms", "two"), ("cube", "paper-n2"), ("household", "dev")], skip=skip)
 
 
 @pytest.mark.heavy

@@ -249,6 +249,7 @@ def test_an_endpoint_that_answered_before_and_is_gone_stops_the_run() -> None:
     assert bench.client.names[-1] == "0"  # what was answered once is asked before the run stops
 
 
+@pytest.mark.heavy
 def test_nothing_grows_with_the_number_of_calls() -> None:
     async def answer(request: Request) -> Completion:
         await asyncio.sleep(0.1)

@@ -27,6 +27,9 @@ from teamworld.reasoning.llm.gateway import Sent
 from teamworld.reasoning.llm.mailbox import ANSWERS, QUESTIONS, Mailbox
 from tests.reasoning.llm import brains
 
+#: Questions of a run; ``MAILBOX_QUESTIONS=10000`` asks more.
+MANY = int(os.environ.get("MAILBOX_QUESTIONS", "3000"))
+
 
 def question(number: int) -> Request:
     turns = (Turn("system", "You answer."), Turn("user", f"What is {number} squared? «ü \ud800»"))
@@ -87,8 +90,8 @@ def square(path: Path, draw: random.Random) -> None:
 
 
 @pytest.mark.heavy
-def test_ten_thousand_questions_over_three_lives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    box, numbers, draw = tmp_path / "box", range(10_000), random.Random(5)
+def test_thousands_of_questions_over_three_lives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    box, numbers, draw = tmp_path / "box", range(MANY), random.Random(5)
     written: Counter[str] = Counter()
     write = write_file
 
@@ -97,7 +100,7 @@ def test_ten_thousand_questions_over_three_lives(tmp_path: Path, monkeypatch: py
         write(path, data)
 
     monkeypatch.setattr("teamworld.reasoning.llm.mailbox.write_file", counted)
-    monkeypatch.setattr(os, "fsync", lambda descriptor: None)  # 10,000 of them take minutes on a slow disk
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)  # so many take minutes on a slow disk
     record: dict[int, str] = {}
 
     async def live(stop_after: int) -> None:
@@ -121,7 +124,7 @@ def test_ten_thousand_questions_over_three_lives(tmp_path: Path, monkeypatch: py
         await office.close()
 
     with someone(box, lambda path: square(path, draw)):
-        for stop_after in (1_000, 5_000, len(numbers)):
+        for stop_after in (MANY // 10, MANY // 2, MANY):
             asyncio.run(live(stop_after))
     assert record == {number: str(number**2) for number in numbers}
     del written[mailbox.NOTE]

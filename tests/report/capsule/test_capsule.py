@@ -156,7 +156,7 @@ def _kinds(plain: Members, modelled: Members, compared: Members, scratch: Path) 
 
 
 #: Of each kind of tampering one in so many is tried; TAMPERINGS_EVERY=1 tries all.
-_EVERY = int(os.environ.get("TAMPERINGS_EVERY", "3"))
+_EVERY = int(os.environ.get("TAMPERINGS_EVERY", "6"))
 _OF_MODELS, _OF_COMPARISONS = ("edited_calls",), ("changed_plans", "tables_of_comparisons")
 #: What the tables are made to fit afterwards: no table gives it away.
 _CAREFUL = ("edited_records", "moved_records", "swapped_logs", "edited_rows", "dropped_parts", "added_episodes")

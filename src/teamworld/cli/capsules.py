@@ -78,7 +78,7 @@ def verify(
     """Verify a capsule: play every episode again from its record, make every table again, say what differs.
 
     Needs no network and no key, and asks no model. Exit code 0: all of it holds; 1: something differs, with a line on
-    each; 2: it is no capsule.
+    each; 2: it is not a capsule.
 
     Examples: `teamworld verify result.tw`, `teamworld verify result.tw --json`.
 
@@ -87,7 +87,8 @@ def verify(
     file:
         The capsule.
     trust:
-        Also import code and read files that the capsule names and that are no part of teamworld: they run as you.
+        Also import code and read files that the capsule names and that are not part of teamworld: they run with your
+        rights.
     json:
         Print one JSON object, and nothing else; it lists all differences.
     processes:

@@ -166,6 +166,8 @@ def leaderboard(
         dump({"page": str(out), "entries": [row._asdict() for row in board.rows]})
         return 0
     print(printable(board.about))
-    print(printable("\n".join(f"{row.rank}. {row.label}: {', '.join(row.cells)}" for row in board.rows)))
+    for row in board.rows:
+        cells = (f"{title} {cell}" for title, cell in zip(board.columns[2:], row.cells, strict=False))
+        print(printable(f"{row.rank}. {row.label}: {'; '.join(cells)}"))
     print(printable(f"written: {out}"))
     return 0

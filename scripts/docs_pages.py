@@ -1,7 +1,7 @@
 """Write the pages of the documentation that are made from the code: the gallery of levels and the commands.
 
 python scripts/docs_pages.py    # docs/reference/levels.md with its pictures, docs/reference/commands.md
-python scripts/docs_pages.py runs/reproduce-wildfire    # docs/results/wildfire.md and its figures; so of cwah and tdwmat
+python scripts/docs_pages.py runs/reproduce-wildfire    # docs/results/wildfire.md and figures; also cwah, tdwmat
 """
 
 from __future__ import annotations

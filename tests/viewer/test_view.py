@@ -95,7 +95,7 @@ def begun(played: Path, tmp_path: Path) -> Path:
         ("PLAYED", "replay.html", ["--method", "gredy"], ["did you mean 'greedy'"]),
         ("PLAYED", "replay.html", ["--method", "drwell"], ["known: random, greedy"]),
         ("PLAYED", "replay.html", ["--seed", "5"], ["it has: 3, 4"]),
-        ("PLAYED", "missing/replay.html", [], ["is no folder"]),
+        ("PLAYED", "missing/replay.html", [], ["there is no folder"]),
         ("PLAYED", "replay.pdf", [], ["web page"]),
         ("PLAYED", "results.sqlite", [], ["web page"]),
         ("PLAYED", "folder.html", [], ["is a folder"]),

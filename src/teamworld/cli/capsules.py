@@ -78,7 +78,7 @@ def verify(
     """Verify a capsule: play every episode again from its record, make every table again, say what differs.
 
     Needs no network and no key, and asks no model. Exit code 0: all of it holds; 1: something differs, with a line on
-    each; 2: it is no capsule.
+    each; 2: it is not a capsule.
 
     Examples: `teamworld verify result.tw`, `teamworld verify result.tw --json`.
 
@@ -87,7 +87,8 @@ def verify(
     file:
         The capsule.
     trust:
-        Also import code and read files that the capsule names and that are no part of teamworld: they run as you.
+        Also import code and read files that the capsule names and that are not part of teamworld: they run with your
+        rights.
     json:
         Print one JSON object, and nothing else; it lists all differences.
     processes:
@@ -165,6 +166,8 @@ def leaderboard(
         dump({"page": str(out), "entries": [row._asdict() for row in board.rows]})
         return 0
     print(printable(board.about))
-    print(printable("\n".join(f"{row.rank}. {row.label}: {', '.join(row.cells)}" for row in board.rows)))
+    for row in board.rows:
+        cells = (f"{title} {cell}" for title, cell in zip(board.columns[2:], row.cells, strict=False))
+        print(printable(f"{row.rank}. {row.label}: {'; '.join(cells)}"))
     print(printable(f"written: {out}"))
     return 0

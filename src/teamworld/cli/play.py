@@ -29,9 +29,9 @@ def play(
 
     Each person has a page of their own, at an address that nobody else is told. It shows what this agent sees,
     remembers and was told, and nothing else, and asks what the method asks its agents: which task, which action or
-    plan, what to say. An answer that cannot be is refused in words. Who closes the page opens the same address again;
-    who stops the command types it again and goes on after the last answer. The run is recorded like any other:
-    report, view, replay, fork and compare take it, and it says that a person answered.
+    plan, what to say. An answer that is impossible is refused with the reason. If the page is closed, open the same
+    address again; if the command is stopped, the same command goes on after the last answer. The run is recorded like
+    any other: report, view, replay, fork and compare take it, and it says that a person answered.
 
     Examples:
         teamworld play cube --as agent_1

@@ -95,7 +95,7 @@ def run(session: PlaySession, out: Path | None, options: RunOptions, *, port: in
                 webbrowser.open(address)
         print(
             printable(
-                f"For this machine only. The others: {describe(experiment.reasoner)}. ctrl-C stops; the same command "
+                f"For this machine only. Who answers: {describe(experiment.reasoner)}. ctrl-C stops; the same command "
                 f"goes on."
             ),
             file=sys.stderr,

@@ -86,7 +86,7 @@ def export(
             f"--export takes the name of a web page, such as replay.html, or of a figure, moments.png; got {target}"
         )
     if not target.parent.is_dir():
-        raise UserError(f"{target.parent} is no folder: make it, or choose another place for {target.name}")
+        raise UserError(f"there is no folder {target.parent}: make it, or choose another place for {target.name}")
     if target.is_dir():
         raise UserError(f"{target} is a folder: expected the name of a file, such as {target / 'replay.html'}")
     beside = None

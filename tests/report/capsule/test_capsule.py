@@ -261,7 +261,7 @@ def test_only_plain_files_of_its_own_are_in_a_capsule(
     assert command(["verify", str(file)]) == 2
     shown = capsys.readouterr()
     assert shown.err.count("\n") == 1
-    assert "is no capsule" in shown.err
+    assert "is not a capsule" in shown.err
     assert sorted(tmp_path.parent.rglob("*")) == before
 
 

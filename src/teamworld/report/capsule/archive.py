@@ -71,7 +71,7 @@ class Archive:
         """Return a member of at most so many bytes; raises ``UserError``."""
         size = self._source.getinfo(name).file_size
         if size > most:
-            raise UserError(f"{self.path} is no capsule: {name} has {size:,} bytes, expected at most {most:,}")
+            raise UserError(f"{self.path} is not a capsule: {name} has {size:,} bytes, expected at most {most:,}")
         with self._member(name) as file:
             return file.read()
 
@@ -110,24 +110,28 @@ class Archive:
 
     def _check(self, entries: list[zipfile.ZipInfo], size: int) -> None:
         if len(entries) > _MOST_MEMBERS:
-            raise UserError(f"{self.path} is no capsule: it has more than {_MOST_MEMBERS:,} members")
+            raise UserError(f"{self.path} is not a capsule: it has more than {_MOST_MEMBERS:,} members")
         if self._source.comment or list(self.names) != sorted(self.names):
-            raise UserError(f"{self.path} is no capsule: its members are not in order, or it holds more than members")
+            raise UserError(
+                f"{self.path} is not a capsule: its members are not in order, or it holds more than members"
+            )
         if sum(entry.file_size for entry in entries) > size:
             raise UserError(
-                f"{self.path} is no capsule: its members share bytes and would unfold into more than it has"
+                f"{self.path} is not a capsule: its members share bytes and would unfold into more than it has"
             )
         names = {name.casefold() for name in self.names}
         folders = {parent for name in names for parent in _parents(name)}
         if len(names) < len(entries) or not names.isdisjoint(folders):
-            raise UserError(f"{self.path} is no capsule: two of its members share a name")
+            raise UserError(f"{self.path} is not a capsule: two of its members share a name")
         for entry in entries:
             # The length shows what follows a NUL, which the name leaves out.
             plain = _NAME.fullmatch(entry.filename) and entry.orig_filename == entry.filename
             stored = entry.compress_type == zipfile.ZIP_STORED and entry.compress_size == entry.file_size
             ours = (entry.external_attr, entry.create_system, entry.date_time) == (_MODE, _UNIX, _TIME)
             if not plain or not stored or not ours or entry.flag_bits or entry.comment:
-                raise UserError(f"{self.path} is no capsule: {brief(entry.filename)} is no plain file stored as it is")
+                raise UserError(
+                    f"{self.path} is not a capsule: {brief(entry.filename)} is no plain file stored as it is"
+                )
 
 
 def _parents(name: str) -> Iterator[str]:
@@ -149,7 +153,7 @@ def opened(path: Path) -> Iterator[Archive]:
             try:
                 source = zipfile.ZipFile(file)
             except (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError) as error:
-                raise UserError(f"{path} is no capsule: {error}; expected a file of: teamworld capsule") from None
+                raise UserError(f"{path} is not a capsule: {error}; expected a file of: teamworld capsule") from None
             with source:
                 yield Archive(path, source, size)
     except OSError as error:

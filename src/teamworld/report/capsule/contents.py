@@ -145,7 +145,7 @@ def check_sizes(folder: Path) -> None:
     for path in sorted(folder.rglob("*.zst")):
         total += _unpacked_size(path)
         if total > MOST_BYTES:
-            raise UserError(f"{folder.name} is no capsule: its logs unfold into more than {MOST_BYTES:,} bytes")
+            raise UserError(f"{folder.name} is not a capsule: its logs unfold into more than {MOST_BYTES:,} bytes")
 
 
 def _unpacked_size(path: Path) -> int:

@@ -154,8 +154,8 @@ def _rank(
         ),
         columns=("", "method", *titles, "against the best", "evidence"),
         rows=entries,
-        caption="Means with 95 % intervals over independent observations. A place is no verdict: what separates an "
-        "entry from the best is supported, or it is not. Reference teams (grey) need no language model.",
+        caption="Means with 95 % intervals over independent observations. A place is not a verdict: the last "
+        "columns say whether the difference to the best is supported. Reference teams (grey) need no language model.",
         capsules=tuple(capsules),
     )
 

@@ -100,7 +100,7 @@ def verify(path: Path, *, trust: bool = False, processes: int | None = None) -> 
         processes: How many play at a time; None: as many as are worth it.
 
     Raises:
-        UserError: It is no capsule, or one that cannot be verified here.
+        UserError: It is not a capsule, or one that cannot be verified here.
     """
     with unpacked(path) as capsule:
         return verify_unpacked(capsule, trust=trust, processes=processes)
@@ -141,7 +141,7 @@ def unpacked(path: Path) -> Iterator[UnpackedCapsule]:
     """Unpack a capsule into a folder, which is taken away at the end.
 
     Raises:
-        UserError: It is no capsule.
+        UserError: It is not a capsule.
     """
     with opened(path) as archive, tempfile.TemporaryDirectory(prefix="teamworld-") as scratch:
         folder = Path(scratch).resolve() / "capsule"
@@ -170,7 +170,7 @@ def _unpack(archive: Archive, folder: Path) -> UnpackedCapsule:
 
 def _manifest(archive: Archive) -> tuple[Manifest, str]:
     if MANIFEST not in archive.names:
-        raise UserError(f"{archive.path} is no capsule: there is no {MANIFEST} in it")
+        raise UserError(f"{archive.path} is not a capsule: there is no {MANIFEST} in it")
     data = archive.read(MANIFEST, LARGEST)
     try:
         version = msgspec.json.decode(data, type=dict[str, Any]).get("format")
@@ -178,7 +178,7 @@ def _manifest(archive: Archive) -> tuple[Manifest, str]:
             raise UserError(f"{archive.path} is a capsule of format {brief(version)}: this version reads {FORMAT}")
         return msgspec.json.decode(data, type=Manifest), seal(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise UserError(f"{archive.path} is no capsule: {MANIFEST} is damaged: {error}") from None
+        raise UserError(f"{archive.path} is not a capsule: {MANIFEST} is damaged: {error}") from None
 
 
 def _places(archive: Archive) -> list[str]:
@@ -186,10 +186,10 @@ def _places(archive: Archive) -> list[str]:
     experiments = [name for name in archive.names if name.rpartition("/")[2] == EXPERIMENT_FILE]
     places = [name.removesuffix(EXPERIMENT_FILE) for name in experiments if not name.startswith(f"{TABLES}/")]
     if not places:
-        raise UserError(f"{archive.path} is no capsule: it holds no run")
+        raise UserError(f"{archive.path} is not a capsule: it holds no run")
     several = any(name in archive.names for name in _PLANS)
     if several == ("" in places) or (not several and len(places) > 1):
-        raise UserError(f"{archive.path} is no capsule: expected one run, or a grid or a comparison of runs")
+        raise UserError(f"{archive.path} is not a capsule: expected one run, or a grid or a comparison of runs")
     return places
 
 

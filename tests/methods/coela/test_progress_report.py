@@ -44,7 +44,7 @@ def test_the_whole_paragraph_in_its_order() -> None:
         "Delivered: apple_58. "
         "You hold plate_32. "
         "You are in kitchen_11, where you found table_20, where things are to go; "
-        "apple_57 inside fridge_21; unopened cabinet_22 and fridge_21, already open. "
+        "apple_57 inside fridge_21; unopened cabinet_22 and nothing else of use in fridge_21 (open). "
         "You last knew of Bob in bedroom_12 at step 5; it held apple_59. "
         "In bedroom_12 you found plate_33. "
         "bathroom_13 is unexplored."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
@@ -19,8 +20,8 @@ from teamworld.worlds.contract import WAIT
 from teamworld.worlds.wildfire import firebreaks, heuristic
 from teamworld.worlds.wildfire.kernels.agents import DRY, SEEN_BUILDING, SEEN_ON_FIRE, UNSEEN
 from teamworld.worlds.wildfire.levels import level_for
-from teamworld.worlds.wildfire.sector_sharing import share_sectors, sharing_kept
-from teamworld.worlds.wildfire.skills import DETOUR, MEASURES, RunningSkill, line_cells, schemas
+from teamworld.worlds.wildfire.sharing import share_civilians, share_sectors, sharing_kept
+from teamworld.worlds.wildfire.skills import DETOUR, MEASURES, RunningSkill, approach_cell, line_cells, schemas
 from teamworld.worlds.wildfire.symbolic_state import (
     USUAL_TREES,
     AgentState,
@@ -159,6 +160,43 @@ def test_who_comes_nearer_keeps_its_sector_and_who_does_not_is_paired_anew() -> 
     assert not sharing_kept(mission, scene, {walker: away[0]}) or shared[walker] == 0
     laden = replace(scene, agents={**scene.agents, walker: away[1]}, memo={})
     assert walker not in share_sectors(mission, laden)
+
+
+def test_each_firefighter_goes_for_a_civilian_of_its_own_and_nobody_for_one_that_is_carried() -> None:
+    here = make("rescue_civilians_known_location_small", 0, 40, {})
+    view = here.view("firefighter_1")
+    mission, state, cluster = view.mission, view.state, Entity("cluster", 0)
+    shared = share_civilians(mission, state)
+    assert len(shared) == len(set(shared.values())) == 3
+    at = state.agents["firefighter_1"].at
+    for agent, number in shared.items():
+        assert approach_cell(agent, cluster, at, mission, state) == state.people[number].at
+        assert f"for {agent}" in view.text()
+    laden = {**state.agents, "firefighter_2": state.agents["firefighter_2"]._replace(holds=0)}
+    people = {**state.people, 0: state.people[0]._replace(state="held")}
+    later = replace(state, agents=laden, people=people, memo={})
+    assert share_civilians(mission, later).keys() == {"firefighter_1", "firefighter_3"}
+    assert 0 not in share_civilians(mission, later).values()
+    order = Action("go_to", (Entity("civilian", 0),))
+    refused = here.domain.check_now("firefighter_1", order, expected_facts(later))
+    assert refused.reason == "unknown_place: civilian_0 is held"
+    assert here.domain.ends_plan(order, "not_there")
+    assert here.domain.ends_plan(Action("pick_up"), "nobody_near")
+    assert not here.domain.ends_plan(Action("move_to", ((1, 1),)), "no_way")
+
+
+def test_a_zone_is_reached_at_its_nearest_cell() -> None:
+    here = make("rescue_civilians_known_location_small", 0, 40, {})
+    view = here.view("firefighter_1")
+    zone = view.state.zone
+    assert zone is not None
+    for at in ((0, 0), (zone[0] + 9, zone[1] - 1), (zone[0], zone[1] + 30)):
+        cell = approach_cell("firefighter_1", Entity("zone", 0), at, view.mission, view.state)
+        assert cell is not None
+        assert view.state.in_zone(cell)
+        assert all(abs(axis - middle) <= 3 for axis, middle in zip(cell, zone, strict=True))
+        ways = [(x, y) for x in range(zone[0] - 3, zone[0] + 4) for y in range(zone[1] - 3, zone[1] + 4)]
+        assert math.dist(at, cell) == min(math.dist(at, way) for way in ways)
 
 
 class _Ground(SimpleNamespace):

@@ -34,7 +34,9 @@ class PlanItem(StrictModel):
     agent: str = Field(description="name of the agent")
     goal: GoalId | None = Field(default=None, description="id of the task that it serves, or null")
     action: str = Field(
-        default="", description="one action in written form, or what to do in words; empty: all that the task takes"
+        default="",
+        description="one action in written form, or what to do in words; empty: all that the task takes",
+        max_length=LONGEST,
     )
 
     @field_validator("step", mode="before")

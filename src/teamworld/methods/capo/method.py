@@ -53,6 +53,7 @@ from teamworld.methods.contract import (
 )
 from teamworld.planning.candidates import complete_action
 from teamworld.planning.goals import open_goals
+from teamworld.planning.vocabulary import Vocabulary
 from teamworld.record import QuestionSkipped
 from teamworld.worlds.contract import Option
 
@@ -164,7 +165,12 @@ class Capo(Method):
             self._tell_progress(context, meeting)
         for number in range(1, max(1, rounds) + 1):
             parts = tuple(members), reasons, number, rounds
-            agenda = Agenda(*parts, is_free=self._options.free_discussion, resumes=not self._options.reparse)
+            agenda = Agenda(
+                *parts,
+                is_free=self._options.free_discussion,
+                resumes=not self._options.reparse,
+                delivers=self._delivers,
+            )
             talk = Talk(context, meeting, scenes, agenda)
             is_new = await self._design(talk, design)
             if not judged or not is_new or not await self._judge(talk):
@@ -268,7 +274,8 @@ class Capo(Method):
         me = self._knowledge(context, agent, scenes.get(agent))
         goal, option = None, self._unasked(context, me)
         if option is None:
-            answer = await context.ask(ParsePlan(agent, {agent: view}, me, memory.plan, memory.by, memory.since))
+            shown = {agent: view}, me, memory.plan, memory.by, memory.since
+            answer = await context.ask(ParsePlan(agent, *shown, delivers=self._delivers))
             action = await translate_action(context, me, answer.action, self._options.translate)
             goal = answer.goal
         else:
@@ -281,7 +288,7 @@ class Capo(Method):
     def _unasked(self, context: DecisionContext, me: DialogueKnowledge) -> Option | None:
         """Return what an agent does without being asked: full hands deliver, and who has one option takes it."""
         only = me.options[0] if len(me.options) == 1 else None
-        full = self._options.full_hands == "deliver" and me.is_full
+        full = self._delivers and me.is_full
         nearest = (
             min(filter(me.serves, me.deliveries()), key=lambda option: option.steps, default=None) if full else None
         )
@@ -290,6 +297,10 @@ class Capo(Method):
                 context.note(QuestionSkipped(agent=me.agent, purpose=ParsePlan.kind, cause=cause))
                 return option
         return None
+
+    @property
+    def _delivers(self) -> bool:
+        return self._options.full_hands == "deliver" and bool(Vocabulary(self._domain.relations).held)
 
     # ---- what an agent knows
 

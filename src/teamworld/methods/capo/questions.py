@@ -127,6 +127,8 @@ class Agenda(NamedTuple):
     """Whether its messages take no steps."""
     resumes: bool = True
     """Whether everybody then goes on with what it was at."""
+    delivers: bool = False
+    """Whether whoever has its hands full delivers unasked."""
 
 
 @dataclass(frozen=True)
@@ -314,6 +316,9 @@ class JudgePlan(InDiscussion[Opinion]):
 @dataclass(frozen=True)
 class ParsePlan(CapoQuestion[Act]):
     """What do I do next by the meta-plan?"""
+
+    delivers: bool = False
+    """Whether whoever has its hands full delivers unasked."""
 
     kind = "capo.act"
     template = "capo/prompts/act.md.j2"

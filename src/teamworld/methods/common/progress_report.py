@@ -112,7 +112,7 @@ def _list_room(ranked: list[tuple[int, str]]) -> Iterable[str]:
     if unopened := [text for rank, text in ranked if rank == 2]:
         yield f"unopened {', '.join(unopened)}"
     if opened := [text for rank, text in ranked if rank == 3]:
-        yield f"{', '.join(opened)}, already open"
+        yield f"nothing else of use in {', '.join(f'{name} (open)' for name in opened)}"
 
 
 def _join(parts: Iterable[str]) -> str:

@@ -270,7 +270,8 @@ class TeamRecord:
             first, *rest = sorted(able, key=lambda me: wanted_kind(goal) is None and me not in at)[:named]
             known = self._steps if wanted_kind(goal) is None else self._fetches
             steps = ((me.agent, known[me.agent].get(goal.id)) for me in rest)
-            others = tuple((agent, count) for agent, count in steps if count)  # who is there stands in the text
+            # Who is there, or has the thing in its hands, stands in the text.
+            others = tuple((agent, count) for agent, count in steps if count and not self._holds(agent, goal.thing))
             text = name_agent(domain.describe_goal(goal, first.agent, facts), first.agent)
             is_near = goal.id in known[first.agent] and (first is near[0] or wanted_kind(goal) is not None)
             unseen = list_unseen(goal, text, facts, first.view)
@@ -279,8 +280,13 @@ class TeamRecord:
 
     def _brings(self, me: AgentKnowledge, goal: Goal) -> bool:
         """Return whether an agent holds a thing of the kind that a goal wants brought."""
-        held = held_things(me.agent, self._pooled, Vocabulary(me.domain.relations).held)
-        return any(thing.kind == wanted_kind(goal) for thing in held)
+        return any(thing.kind == wanted_kind(goal) for thing in self._held(me.agent))
+
+    def _holds(self, agent: AgentId, thing: Entity | None) -> bool:
+        return thing is not None and thing in self._held(agent)
+
+    def _held(self, agent: AgentId) -> Sequence[Entity]:
+        return held_things(agent, self._pooled, Vocabulary(self.first.domain.relations).held)
 
     def late(self, agent: AgentId, option: Option) -> str:
         """Return for whom an option of an agent waits, as its task takes several, in words; empty where for nobody."""

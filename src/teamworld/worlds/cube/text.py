@@ -63,7 +63,7 @@ def describe_rules(layout: Layout, options: CubeOptions) -> str:
             "is in front of one; more do not help, and what touches it from behind stays. A block stays where it is "
             f"left. If it touches column {side - 1} it is delivered and vanishes.",
             f"{_describe_sight(options.view_radius)} Estimated steps assume enough push and that "
-            "others stay where they are, but for who bars the only way.",
+            "others stay where they are, except one who bars the only way.",
         )
     )
 

@@ -95,7 +95,8 @@ def list_schemas(names: Names, known: Known) -> tuple[ActionSchema, ...]:
             "You are not in it.", Action("go", (rooms[0],)),
         ),
         ActionSchema(
-            "explore", (room,), f"Walk to the middle of a room and look around: {TURNS} turns of 15 degrees.",
+            "explore", (room,),
+            f"Walk to the middle of a room and look around: {TURNS} turns of 15 degrees, whatever comes in sight.",
             "", Action("explore", (rooms[0],)),
         ),
         ActionSchema(

@@ -17,7 +17,7 @@ import numpy as np
 from teamworld.language import Action, AgentId, Cell, Entity
 from teamworld.worlds.contract import WAIT, Goal
 from teamworld.worlds.wildfire.firebreaks import enclosed_ground, uncut_runs
-from teamworld.worlds.wildfire.sector_sharing import share_sectors, shown_a_step
+from teamworld.worlds.wildfire.sharing import share_sectors, shown_a_step
 from teamworld.worlds.wildfire.skills import cut_before, cutting_left, expected_state, is_near
 from teamworld.worlds.wildfire.state import SEATS, TANK
 from teamworld.worlds.wildfire.symbolic_state import BOARDING_REACH, WALKERS, Mission, SymbolicState

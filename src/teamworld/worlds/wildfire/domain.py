@@ -41,6 +41,7 @@ from teamworld.worlds.wildfire.skills import (
     is_near,
     schemas,
     thing_of,
+    whereabouts,
 )
 from teamworld.worlds.wildfire.state import SEATS, TANK
 from teamworld.worlds.wildfire.symbolic_state import (
@@ -252,6 +253,12 @@ class WildfireDomain(Domain):
         """Return how a goal stands for an agent, in a line of words."""
         return goal_text(goal, agent, self.mission, self._state(facts))
 
+    def ends_plan(self, action: Action, reason: str) -> bool:
+        """Return whether nobody was there to be picked up: what follows would carry nobody."""
+        aim = action.args[0] if action.args else None
+        is_there = isinstance(aim, Entity) and aim.kind in ("civilian", "cluster")
+        return action.verb == "pick_up" or (action.verb == "go_to" and is_there)
+
     def candidate_plans(self, goal: Goal | None, agent: AgentId, facts: Facts) -> Sequence[Plan]:
         """Return plans that make sense for a goal, at least one for each of use; without one, plans to keep clear.
 
@@ -311,7 +318,7 @@ class WildfireDomain(Domain):
                 return "" if state.uncut(thing_of(action)) else f"no_tree: all of {plain(thing_of(action))} is cut"
             case "go_to":
                 place = state.place(thing_of(action), body.at)
-                return f"unknown_place: nobody knows where {plain(thing_of(action))} is" if place is None else ""
+                return f"unknown_place: {whereabouts(thing_of(action), state)}" if place is None else ""
             case "move_to" | "cut_line":
                 walks = self.mission.kinds[agent] in WALKERS and self.mission.careful
                 hot = walks and state.dangerous(cell_of(action))

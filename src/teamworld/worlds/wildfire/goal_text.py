@@ -17,7 +17,7 @@ from teamworld.worlds.wildfire.skills import (
     travel_ticks,
     trees_at,
 )
-from teamworld.worlds.wildfire.symbolic_state import Mission, SymbolicState, number_of
+from teamworld.worlds.wildfire.symbolic_state import Mission, SymbolicState, number_of, zone_cell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -219,7 +219,7 @@ def _people(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState) 
     yield f"{number_of(goal.units, 'civilian')} {what}" + (f", {len(held)} carried now" if held else "")
     yield "nobody else is of use" if is_rescue and len(held) >= goal.units else _hands(goal, mission)
     if is_rescue and body is not None and zone is not None and body.holds in held:
-        steps = travel_ticks(mission.kinds[agent], body.at, zone, state)
+        steps = travel_ticks(mission.kinds[agent], body.at, zone_cell(body.at, zone), state)
         yield f"{agent} carries one, {number_of(steps, 'step')} to zone_0"
         return
     if way := _way(agent, goal.thing, mission, state):
@@ -228,6 +228,7 @@ def _people(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState) 
         yield "nobody knows where they are now"
     place = None if body is None else state.place(goal.thing, body.at)
     if is_rescue and zone is not None and place is not None:
-        yield f"from there {number_of(travel_ticks(mission.kinds[agent], place, zone, state), 'step')} to zone_0"
+        steps = travel_ticks(mission.kinds[agent], place, zone_cell(place, zone), state)
+        yield f"from there {number_of(steps, 'step')} to zone_0"
     if goal.kind == "guard" and (place := state.place(goal.thing, (0, 0))) is not None and state.burning:
         yield f"the fire is {min(dist(place, cell) for cell in state.burning):.0f} cells from them"

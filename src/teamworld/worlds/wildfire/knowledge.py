@@ -23,7 +23,7 @@ from teamworld.worlds.wildfire.kernels.agents import (
     TILE,
 )
 from teamworld.worlds.wildfire.observe import true_codes
-from teamworld.worlds.wildfire.sector_sharing import sharing_kept
+from teamworld.worlds.wildfire.sharing import sharing_kept
 from teamworld.worlds.wildfire.skills import cells_between
 from teamworld.worlds.wildfire.state import (
     BULLDOZER,

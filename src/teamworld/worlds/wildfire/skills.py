@@ -18,6 +18,7 @@ from teamworld.worlds.base.executor import DONE, RUNNING, Result
 from teamworld.worlds.base.words import listed
 from teamworld.worlds.contract import Constraint
 from teamworld.worlds.wildfire.kernels.agents import DRY, SEEN_BUILDING, SEEN_EXTINGUISHING, SEEN_IGNITED, UNSEEN, WET
+from teamworld.worlds.wildfire.sharing import search_way, share_civilians
 from teamworld.worlds.wildfire.state import (
     BOARD,
     CLEAR,
@@ -25,11 +26,9 @@ from teamworld.worlds.wildfire.state import (
     DROP,
     FILL,
     GO_ANYWHERE,
-    KINDS,
     LIFT,
     SCOOP,
     SEATS,
-    SIGHTS,
     SPRAY,
     STOP,
     TANK,
@@ -48,6 +47,7 @@ from teamworld.worlds.wildfire.symbolic_state import (
     Mission,
     SymbolicState,
     in_zone,
+    zone_cell,
 )
 
 #: Timesteps after which an agent on its way gives up: without getting on, and without getting nearer to its aim than it
@@ -153,9 +153,9 @@ def _near_enough(kind: str, mission: Mission) -> str:
     if kind == "bulldozer":
         return ("and no nearer to a fire than two cells" if mission.burns else "onto it") + search
     fire = " and no nearer to a fire than that" if mission.burns else ""
-    middle = ", to the middle of a zone" if mission.has_zone else ""
-    people = ", at a cluster to its nearest free civilian" if mission.has_people else ""
-    return f"near enough to act on it{fire}{people}{middle}{search}"
+    zone = ", to the nearest cell of a zone" if mission.has_zone else ""
+    people = ", at a cluster to the free civilian that is for you, else the nearest" if mission.has_people else ""
+    return f"near enough to act on it{fire}{people}{zone}{search}"
 
 
 def _cutting(kind: str, mission: Mission, place: Param, spot: Cell, targets: Sequence[Term]) -> Iterator[ActionSchema]:
@@ -236,6 +236,11 @@ def is_near(agent: AgentId, aim: Entity | str, mission: Mission, state: Symbolic
 def approach_cell(agent: AgentId, aim: Entity | str, at: Cell, mission: Mission, state: SymbolicState) -> Cell | None:
     """Return the cell to make for on the way to a thing; None where nobody knows of one."""
     place = state.place(aim, at)
+    if place is not None and isinstance(aim, Entity) and aim.kind == "zone":
+        return zone_cell(at, place)
+    if isinstance(aim, Entity) and aim.kind == "cluster":
+        own = share_civilians(mission, state).get(agent)
+        return state.people[own].at if own in state.members(aim.id) else place
     if place is None or not isinstance(aim, Entity) or aim.kind != "fire":
         return place
     if mission.kinds[agent] in WALKERS:
@@ -243,6 +248,16 @@ def approach_cell(agent: AgentId, aim: Entity | str, at: Cell, mission: Mission,
     front = state.fires[aim.id]
     hot = [cell for cell in (*front.cells, *front.scar) if state.over_fire(cell, aim.id)]
     return min(hot, key=lambda cell: (dist(cell, at), cell), default=place)
+
+
+def whereabouts(aim: Entity | str, state: SymbolicState) -> str:
+    """Return why nobody is led to a thing or agent of which no place is told, in words."""
+    person = state.people.get(aim.id) if isinstance(aim, Entity) and aim.kind == "civilian" else None
+    return (
+        f"{plain(aim)} is {person.state}"
+        if person and person.state != "free"
+        else f"nobody knows where {plain(aim)} is"
+    )
 
 
 def spray_place(hot: Cell, at: Cell, mission: Mission) -> Cell:
@@ -435,7 +450,7 @@ class RunningSkill:
             if _is_sector(aim) and (fresh := _sighted(known) - (self.known or frozenset())):
                 return Result("done", f"sighted: {listed([*map(plain, sorted(fresh, key=_by_name))])} came in sight")
             if known.place(aim, known.agents[self.agent].at) is None:
-                return Result("failed", f"not_there: nobody knows where {plain(aim)} is now", "dependency")
+                return Result("failed", f"not_there: {whereabouts(aim, known)}", "dependency")
             return self._patient(at, known)
         if verb == "fell":
             return self._patient(at, known) if known.uncut(thing_of(self.action)) else DONE
@@ -628,13 +643,6 @@ def estimate_ticks(agent: AgentId, action: Action, mission: Mission, state: Symb
         pace = USUAL_PACE if kind == "firefighter" else PACE[kind]
         return travel_ticks(kind, body.at, place, state) + ceil(search_way(kind, aim.id, mission, state) / pace)
     return travel_ticks(kind, body.at, place, state)
-
-
-def search_way(kind: str, sector: int, mission: Mission, state: SymbolicState) -> float:
-    """Return the cells that an agent goes on in a sector until all is seen: those left, by the width that it sees."""
-    width = 2 * SIGHTS[KINDS.index(kind)].reveals + 1
-    left = state.unseen.get(sector, 0) / 100 * mission.cells_in(sector)
-    return max(0.0, left - width * width) / width
 
 
 def cutting_left(thing: Entity | str, mission: Mission, state: SymbolicState) -> int:

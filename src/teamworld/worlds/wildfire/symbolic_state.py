@@ -201,7 +201,8 @@ class SymbolicState:
             front = self.fires[entity.id]
             return _nearest(list(front.cells), at) or _nearest(list(front.scar), at) or front.origin
         if entity.kind == "civilian" and entity.id in self.people:
-            return self.people[entity.id].at
+            person = self.people[entity.id]  # nobody is led to one that is carried
+            return person.at if person.state == "free" else None
         if entity.kind == "cluster":
             people = self.members(entity.id).values()
             free = [person.at for person in people if person.state == "free" and person.at is not None]
@@ -522,7 +523,12 @@ def _agent_state(parts: Mapping[str, object]) -> AgentState:
 
 def in_zone(at: Cell, zone: Cell) -> bool:
     """Return whether a cell counts as the zone: at most three cells away in x and in y."""
-    return abs(at[0] - zone[0]) <= 3 and abs(at[1] - zone[1]) <= 3
+    return zone_cell(at, zone) == at
+
+
+def zone_cell(at: Cell, zone: Cell) -> Cell:
+    """Return the cell of the zone nearest to a cell."""
+    return min(max(at[0], zone[0] - 3), zone[0] + 3), min(max(at[1], zone[1] - 3), zone[1] + 3)
 
 
 #: Cells that a spray reaches, a drop from a helicopter, and within which a helicopter takes people aboard.

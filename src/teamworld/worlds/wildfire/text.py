@@ -33,7 +33,7 @@ from teamworld.worlds.wildfire.kernels.agents import (
     WET,
 )
 from teamworld.worlds.wildfire.observe import Observation, agent_names, observation
-from teamworld.worlds.wildfire.sector_sharing import share_sectors
+from teamworld.worlds.wildfire.sharing import share_civilians, share_sectors
 from teamworld.worlds.wildfire.skills import estimate_ticks, travel_ticks
 from teamworld.worlds.wildfire.state import (
     DESTROYED,
@@ -582,6 +582,7 @@ class _Told:
 
     def _civilians(self) -> Iterator[str]:
         people, lines = self._state.people, []
+        carriers = {number: agent for agent, number in share_civilians(self._mission, self._state).items()}
         for cluster, place in self._state.clusters.items():
             if not self._state.members(cluster):
                 yield f"cluster_{cluster} starts at {self._way(place)}."
@@ -593,7 +594,8 @@ class _Told:
                 how = f"held by {', '.join(holders)}" if holders else person.state
                 lines.append((1e9, f"{name} {how}"))
             elif person.at is not None:
-                lines.append((dist(place, self._at), f"{name} at {self._way(place)}{age}"))
+                whose = f", for {carriers[number]}" if number in carriers else ""
+                lines.append((dist(place, self._at), f"{name} at {self._way(place)}{age}{whose}"))
             elif person.was is not None:
                 lines.append((dist(place, self._at), f"{name} was at {show(place)}{age} and went away from there"))
             else:

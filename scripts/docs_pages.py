@@ -1,7 +1,7 @@
 """Write the pages of the documentation that are made from the code: the gallery of levels and the commands.
 
 python scripts/docs_pages.py    # docs/reference/levels.md with its pictures, docs/reference/commands.md
-python scripts/docs_pages.py runs/reproduce-wildfire    # docs/results/wildfire.md and its figures
+python scripts/docs_pages.py runs/reproduce-wildfire    # docs/results/wildfire.md and its figures; so of cwah and tdwmat
 """
 
 from __future__ import annotations
@@ -40,10 +40,7 @@ LARGE: Final = ("n32", "n64", "n128", "n256", "paper-n32", "darpa", "stress", "s
 FROM_DATA: Final = ("official", "train")
 #: Longest side of a picture, in pixels.
 SIDE: Final = 480
-COMMANDS: Final = (
-    "run", "resume", "compare", "forecast", "report", "view", "replay", "evidence", "reproduce", "status", "memory",
-    "doctor", "worlds", "methods", "levels", "metrics", "prompts", "new", "schema", "completion",
-)  # fmt: skip
+COMMANDS: Final = tuple(command for commands in cli.COMMANDS.values() for command in commands)
 
 
 def picture(world: str, level: str, path: Path) -> None:

@@ -43,7 +43,7 @@ def test_a_value_that_is_a_part_of_itself_is_refused(tmp_path: Path) -> None:
 )
 def test_what_is_no_yaml_is_told_in_one_line(text: str, says: str, tmp_path: Path) -> None:
     (tmp_path / "odd.yaml").write_text(text)
-    with pytest.raises(UserError, match=re.escape(f"odd.yaml is no YAML: {says}")):
+    with pytest.raises(UserError, match=re.escape(f"odd.yaml is not valid YAML: {says}")):
         load(tmp_path / "odd.yaml")
 
 

@@ -3,6 +3,16 @@
 import reprlib
 
 _SHOWN = 80  # characters of a value in a message
+#: Pydantic's words and ours, in the order in which they are replaced.
+_PLAIN = {
+    "Field required": "it is missing",
+    "Input should be": "expected",
+    "a valid integer": "a whole number",
+    "a valid tuple": "a list",
+    "a valid ": "a ",
+    "greater than or equal to": "at least",
+    "less than or equal to": "at most",
+}
 _BRIEF = reprlib.Repr()
 _BRIEF.maxlevel, _BRIEF.maxstring, _BRIEF.maxother, _BRIEF.maxlong = 3, _SHOWN, _SHOWN, _SHOWN
 
@@ -29,8 +39,16 @@ def brief(value: object) -> str:
 
 
 def suggest(name: str, known: list[str]) -> str:
-    """Return ``"; did you mean 'x'?"`` when a known name is near, else the list of known names."""
+    """Return ``"; did you mean 'x'?"`` when a known name is near, else the known names."""
     import difflib  # only on the way to an error message
 
     near = difflib.get_close_matches(name, known, n=1)
-    return f"; did you mean '{near[0]}'?" if near else f"; known are: {', '.join(known) or 'none'}"
+    return f"; did you mean '{near[0]}'?" if near else f"; known: {', '.join(known) or 'none'}"
+
+
+def expectation(message: str) -> str:
+    """Return what pydantic says of a value, in the words of our other messages: what was expected."""
+    plain = message.removeprefix("Value error, ").partition(", unable to ")[0]
+    for theirs, ours in _PLAIN.items():
+        plain = plain.replace(theirs, ours, 1)
+    return plain

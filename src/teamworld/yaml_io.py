@@ -70,12 +70,12 @@ def load(path: Path) -> Any:  # noqa: ANN401
     except RefusedYaml as error:
         raise UserError(f"{path}: {error}") from None
     except RecursionError:
-        raise UserError(f"{path} is no YAML: nested too deeply") from None
+        raise UserError(f"{path} is not valid YAML: nested too deeply") from None
     except (yaml.YAMLError, ValueError) as error:  # ValueError: dates that are none, bytes that are no text
         mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
         place = f", line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
         problem = error.problem if isinstance(error, yaml.MarkedYAMLError) else error
-        raise UserError(f"{path} is no YAML{place}: {problem}") from None
+        raise UserError(f"{path} is not valid YAML{place}: {problem}") from None
 
 
 def parse_value(text: str, option: str) -> Any:  # noqa: ANN401

@@ -31,7 +31,7 @@ def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str,
         (["--calls", "1.5"], "--calls: expected a whole number, got '1.5'"),
         (["--jobs", "1e1"], "--jobs: expected a whole number, got '1e1'"),
         (["--sampling", "drwell.draft.sed=1"], "--sampling drwell.draft.sed: unknown 'sed'; did you mean 'seed'?"),
-        (["--answers", "xml"], "option 'answers' of an experiment: Input should be 'auto', 'schema'"),
+        (["--answers", "xml"], "option 'answers' of an experiment: expected 'auto', 'schema'"),
         (["--estimate", "--budget", "5eur"], "a budget is an amount such as 5usd"),
         (
             ["--cache", "nowhere/cache.sqlite"],
@@ -127,10 +127,27 @@ def test_bad_input_gets_one_line_and_exit_code_2(
 
 
 @pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("run", "run needs WORLD. Try 'teamworld run --help'."),
+        ("run cube --out", "--out needs a value. Try 'teamworld run --help'."),
+        ("run cube --episodes many", "expected a whole number, got 'many'. Try 'teamworld run --help'."),
+        ("run cube --episodes 0", "option 'episodes' of an experiment: expected at least 1, got 0"),
+        ("run cube --set cube.view_radius=far", "'view_radius' of world cube: expected a whole number, got 'far'"),
+        ("run cube --set cube.view_radiu=5", "unknown option 'view_radiu' of world cube; did you mean 'view_radius'?"),
+    ],
+)
+def test_bad_input_is_told_in_our_words(capsys: pytest.CaptureFixture[str], arguments: str, says: str) -> None:
+    code, _, err = call(capsys, *arguments.split())
+    assert code == 2
+    assert err.strip().endswith(says)
+
+
+@pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("world: [cube", "no YAML"),
-        ("world: 2023-13-45", "no YAML"),
+        ("world: [cube", "not valid YAML"),
+        ("world: 2023-13-45", "not valid YAML"),
         ("world: cube\nmethods: drwell", "a list"),
         ("- cube", "mapping"),
         ("", "mapping"),
@@ -141,7 +158,7 @@ def test_bad_input_gets_one_line_and_exit_code_2(
         ("world: cube\nkey_env: MY_KEY", "give --key-env on the command line"),
         ("world: cube\nprices: prices.yaml", "give --prices on the command line"),
         ("world: cube\nmethods: []", "methods"),
-        ("world: !!python/object/apply:os.system ['true']", "no YAML"),
+        ("world: !!python/object/apply:os.system ['true']", "not valid YAML"),
     ],
 )
 def test_an_experiment_file_that_does_not_parse_is_refused(

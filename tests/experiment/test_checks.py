@@ -40,12 +40,12 @@ def test_kinds_of_the_methods_of_a_run_may_be_named(
 @pytest.mark.parametrize(
     ("methods", "kinds", "says"),
     [
-        (["greedy"], "drwell.*", "no question in a run of greedy is of kind 'drwell.*'; known are: none"),
+        (["greedy"], "drwell.*", "no question in a run of greedy is of kind 'drwell.*'; known: none"),
         (["zero_shot", "random"], "drwell.propose", "no question in a run of zero_shot, random is of kind"),
         (["drwell:no_memory"], "zero_shot.plan", "no question in a run of drwell:no_memory is of kind"),
         (["drwell:no_memory"], "drwell:no_memory.*", "no question is of kind"),
         (["drwell"], "drwell.propos", "no question is of kind 'drwell.propos'; did you mean 'drwell.propose'?"),
-        (["greedy"], "drwell.propos", "no question is of kind 'drwell.propos'; known are: none"),
+        (["greedy"], "drwell.propos", "no question is of kind 'drwell.propos'; known: none"),
     ],
 )
 def test_kinds_that_no_method_of_the_run_asks_are_refused(methods: list[str], kinds: str, says: str) -> None:

@@ -109,7 +109,7 @@ def test_native_with_a_rule_for_all_is_refused(method: str, messages: dict[str, 
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        (["--talk", "loud"], "option 'talk' of an experiment: Input should be 'native' or 'equal', got 'loud'"),
+        (["--talk", "loud"], "option 'talk' of an experiment: expected 'native' or 'equal', got 'loud'"),
         (["--set", "messages.recipients=0"], "option 'recipients' of messages"),
         (["--talk", "equal", "--set", "messages.tick=1"], "unknown option 'tick' of messages; did you mean 'ticks'?"),
     ],

@@ -30,6 +30,14 @@ def test_the_paper_shows_every_trend() -> None:
     assert {trend.ours.word for trend in trends} == {"holds"}
 
 
+def test_seeds_that_came_out_alike_are_told() -> None:
+    alike = copied(3)["drwell"]
+    assert alike.are_alike()
+    assert not copied(1)["drwell"].are_alike()
+    alike.steps[1, 0, 0] += 1
+    assert not alike.are_alike()
+
+
 STEPS = PAPER["drwell"].steps[0]
 
 

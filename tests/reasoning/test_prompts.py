@@ -138,6 +138,7 @@ SAFE_THERE = {
     # the letter or number of a plan; its task and its steps
     "coela/prompts/list.md.j2": {"mark", "note"},
     # the situation of an agent, in words of the world; whom an action waits for, and how long
+    "common/prompts/options.md.j2": {"late"},
     "common/prompts/record.md.j2": {"who", "text", "late"},
     # who reads it, by name; what a leader made of it, in words of the method
     "common/prompts/said.md.j2": {"line", "line.became", "me.name_readers", "q.silence"},

@@ -93,7 +93,7 @@ def begun(played: Path, tmp_path: Path) -> Path:
         ("PLAYED", "replay.html", ["--episode", "-1"], ["no finished episode", "it has 1 to 2"]),
         ("PLAYED", "replay.html", ["--episode", "one"], ["whole number"]),
         ("PLAYED", "replay.html", ["--method", "gredy"], ["did you mean 'greedy'"]),
-        ("PLAYED", "replay.html", ["--method", "drwell"], ["known are: random, greedy"]),
+        ("PLAYED", "replay.html", ["--method", "drwell"], ["known: random, greedy"]),
         ("PLAYED", "replay.html", ["--seed", "5"], ["it has: 3, 4"]),
         ("PLAYED", "missing/replay.html", [], ["is no folder"]),
         ("PLAYED", "replay.pdf", [], ["web page"]),

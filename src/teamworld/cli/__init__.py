@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from cyclopts import App
+    from cyclopts import App, CycloptsError
 
 #: The commands of each module, as help lists them.
 COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -58,11 +58,12 @@ def application(command: str | None = None) -> App:
 
     from teamworld import __version__
 
+    known = {name for names in COMMANDS.values() for name in names}
     app = App(
         name="teamworld",
         version=__version__,
         help="Teams of agents in embodied worlds: run them, compare them, see why they fail.",
-        help_epilogue=_EPILOGUE,
+        help_epilogue=None if command in known else _EPILOGUE,
         help_format="markdown",
         suppress_keyboard_interrupt=False,  # ``run`` says what to do
     )
@@ -97,7 +98,7 @@ def run(arguments: Sequence[str]) -> int:
         command = next(
             (f"{word} " for words in COMMANDS.values() for word in words if [word] == list(arguments[:1])), ""
         )
-        return _refuse(f"{' '.join(str(error).split())} Try 'teamworld {command}--help'.")
+        return _refuse(f"{_explain(error, command)} Try 'teamworld {command}--help'.")
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has left
         return 0
@@ -138,6 +139,20 @@ def _copied(arguments: Sequence[str]) -> Iterator[list[str]]:
     yield words
     for remote in remotes:
         remote.push()
+
+
+def _explain(error: CycloptsError, command: str) -> str:
+    """Return what is wrong with a command's words, as sentences."""
+    from cyclopts import MissingArgumentError
+
+    argument = error.argument
+    if isinstance(error, MissingArgumentError) and error.keyword is not None:
+        return f"{error.keyword} needs a value."
+    if isinstance(error, MissingArgumentError) and argument is not None:
+        name = argument.name if argument.index is None else argument.name.lstrip("-").upper()
+        return f"{command}needs {name}."
+    says = " ".join(str(error).split())
+    return says if says[-1] in ".?!" else f"{says}."
 
 
 def _refuse(message: str) -> int:

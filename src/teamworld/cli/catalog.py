@@ -45,7 +45,8 @@ def worlds(*names: str) -> int:
 def levels(*worlds: str, headroom: Flag = False) -> int:
     """List the levels of worlds, each with the step limit that holds unless --max-steps is given.
 
-    Headroom, where it was measured, is the share of its steps that the best silent team could save; [95 % interval].
+    Headroom, where it was measured, is the share of its steps that the best silent team could save, with a 95 %
+    interval: how much coordination can matter there.
 
     Parameters
     ----------
@@ -128,7 +129,7 @@ def _print(lines: Mapping[str, str]) -> None:
 
 
 def schema() -> int:
-    """Print the JSON Schema of the records of a log, of which each line of a log is one."""
+    """Print the JSON Schema of a log's records; each line of a log is one record."""
     import json
 
     import msgspec

@@ -61,13 +61,13 @@ def compare(
         another alone. Name it before you look. [default: steps, or the world's own score where a level has one]
     twin:
         Play an inert twin of a method too, with commas or repeated for several: same layouts, same requests up to the
-        first answer that differs, all draws others. What separates the two is noise; every difference is then told
-        beside this noise floor, and flagged where it lies within it.
+        first answer that differs, other random draws. What separates the two is noise; every difference is then
+        shown beside this noise floor, and flagged where it lies within it.
     control:
         central plays one more row beside each method: one reasoner that plans for all bodies (cmas:free).
     equal_tokens:
-        Give the control the tokens that its method took on the same instance; the ratio achieved is told. Of rules the
-        words of prompts and answers are counted, as they would be sent.
+        Give the control the tokens that its method took on the same instance, and print the ratio that it reached. With
+        rules the words of prompts and answers are counted, as they would be sent.
     out:
         Folder of the comparison. [default: a name made from the arguments, under runs/]
     figures:

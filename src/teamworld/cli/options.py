@@ -95,8 +95,8 @@ _OWN_FORMS: Mapping[str, Sequence[tuple[str, Any, str]]] = {
         (
             "seeds",
             Int,
-            "So many seeds, counting up from --seed, each with a memory of its own; intervals and tests go by them. "
-            "[default: 1]",
+            "Number of seeds, counting up from --seed, each with a memory of its own; intervals and tests are over "
+            "seeds. [default: 1]",
         ),
     ],
     "options": [

@@ -346,6 +346,8 @@ def memory(folder: Path, *, method: str = "drwell", seed: Int = None, episode: I
             out.write_text(json_text.dumps(graph.to_json(deltas, views=True), indent=1), "utf-8")
         case ".graphml":
             out.write_text(graph.to_graphml(graph.build(deltas)), "utf-8")
+        case ending if ending not in drawing.FORMATS:
+            raise UserError(f"--out ends in .json, .graphml, {', '.join(drawing.FORMATS)}; got {out.name}")
         case _:
             drawing.draw(deltas, out, (len(deltas),), title=f"World model of {method}, seed {cell.seed}")
     print(printable(f"written: {out}"))
@@ -395,7 +397,7 @@ def view(
     forks:
         Let the page play forks of episodes, each into a folder of its own beside the run; without, it changes nothing.
     budget:
-        With --forks: what each fork may take of language models, such as 1usd or 200000tokens; without, the page forks
+        With --forks: what each fork may spend on language models, such as 1usd or 200ktok; without, the page forks
         episodes that rules answered.
     port:
         Of the page. [default: any that is free]

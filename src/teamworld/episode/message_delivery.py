@@ -51,9 +51,9 @@ class MessageRule(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    ticks: int = Field(default=0, ge=0, description="ticks that a message costs each payer")
+    ticks: int = Field(default=0, ge=0, description="steps that a message costs each payer")
     chars_per_tick: int | None = Field(
-        default=None, ge=1, description="further ticks by length: one for so many characters"
+        default=None, ge=1, description="further steps by length: one for so many characters"
     )
     maximum: int | None = Field(
         default=None, ge=1, description="longest text in characters, facts that it tells included; the rest is cut"
@@ -70,12 +70,14 @@ class MessageRule(BaseModel):
         default=None, ge=0, allow_inf_nan=False, description="how far a message carries, in the world's distance"
     )
     loss: float = Field(default=0.0, ge=0, le=1, description="probability that a recipient does not get it")
-    echo: bool = Field(default=False, description="whether the sender gets its own posts back")
+    echo: bool = Field(default=False, description="whether the sender receives its own messages")
     seen: Literal["now", "next"] = Field(
         default="now",
-        description="when a post can be read: in the same step or the next; a room hears at once",
+        description="when a message can be read: in the same step or the next; meetings are always heard at once",
     )
-    paid_by: Literal["nobody", "speaker", "members"] = Field(default="nobody", description="who owes the ticks")
+    paid_by: Literal["nobody", "speaker", "members"] = Field(
+        default="nobody", description="who pays: nobody, the speaker, or all recipients too"
+    )
 
     @model_validator(mode="after")
     def _somebody_pays(self) -> MessageRule:

@@ -61,23 +61,23 @@ class RunOptions:
         cache: File with answers of earlier runs, or a PostgreSQL server with those of several machines
             (postgresql://USER@HOST/DATABASE, extra: postgres): the same request at the same place is not paid again.
         prices: YAML file with prices of models; they win over the published ones.
-        processes: Processes that run methods and seeds side by side, where nobody is asked; left out: as many as there
-            are processors where the run is long enough, else one.
+        processes: Processes that run methods and seeds side by side, where no model or person answers; left out: one
+            for each processor if the run is long enough, else one.
         calls: Calls in flight at most, for each model.
         jobs: Episodes at the same time, where language models answer.
         timeout: Seconds to wait for one answer.
-        patience: Seconds to wait for a server that answers no more, before the run stops.
+        patience: Seconds to wait for a server that no longer answers, before the run stops.
         tolerate: Share of the episodes that may end in an error, because no try of a call got through, before the run
             stops. They have no score, and comparisons leave them out.
-        repeat_errors: Play the episodes again that ended in an error.
+        repeat_errors: Play again the episodes that ended in an error.
         shard: Run one part of the episodes, as I/N: 3/16 is the third of 16. Each shard has a folder of its own;
             teamworld merge joins them. A budget is that of the shard.
         engine: What plays the episodes: local, this machine; ray, a Ray cluster on this machine or the one that
             RAY_ADDRESS names; ray:ADDRESS, the one there, such as ray:auto or ray:10.0.0.5:6379 (extra: ray).
-        schedule: Whom an agent waits for: lock-step, everybody's answer at each step; causal, only the agents that may
-            have to do with its next step, by how far apart they are. The logs are the same. Causal is for methods whose
-            agents decide alone (react, zero_shot) and for worlds that tell such bounds (wildfire: levels of cutting
-            trees, with --set wildfire.shared_map=false).
+        schedule: Whom an agent waits for: lock-step, everybody's answer at each step; causal, only agents near enough
+            to matter for its next step. The logs are the same. Causal is for methods whose agents decide alone (react,
+            zero_shot) and for worlds that say how near that is (wildfire: levels of cutting trees, with
+            --set wildfire.shared_map=false).
         accept_changes: Go on with a run though the code that plays it has changed since it began; the run says so.
 
     Raises:

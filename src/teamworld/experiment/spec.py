@@ -196,8 +196,8 @@ class ExperimentSpec(BaseModel):
     )
     memory: str | None = Field(
         default=None,
-        description="Folder of a run whose world models the methods begin with, or a PostgreSQL server "
-        "(postgresql://USER@HOST/DATABASE) to which they then also add theirs. They are copied into the new run.",
+        description="Folder of a run whose world models the methods begin with (they are copied into the new run), or "
+        "a PostgreSQL server (postgresql://USER@HOST/DATABASE), where what the methods learn is added, too.",
     )
     log_level: LogLevel = Field(
         default="play",

@@ -34,7 +34,7 @@ _GAP = {"episode": 1.6, "task": 0.7, "prototype": 0.25}  # space after a subtree
 _SPANS = {1: 0.55, 2: 0.85}  # share of the circle used for few episodes: a fan reads better than a ring
 _ROW, _MOST_ROWS, _ROW_STEP = 120, 3, 0.045  # crowded instances stand in up to three rows
 _MOST_LABELS = 7  # tasks that are still labelled
-_FORMATS = {
+FORMATS = {
     ".png": {"Software": None},
     ".svg": {"Date": None, "Creator": None},
     ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
@@ -98,9 +98,9 @@ def draw(
             are not as many episodes.
     """
     path = Path(path)
-    metadata = _FORMATS.get(path.suffix.lower())
+    metadata = FORMATS.get(path.suffix.lower())
     if metadata is None:
-        raise UserError(f"a picture is written as {', '.join(_FORMATS)}; got {path.name}")
+        raise UserError(f"expected a file that ends in {', '.join(FORMATS)}; got {path.name}")
     panels = tuple(after) if after is not None else (len(deltas),)
     wrong = [count for count in panels if not 0 <= count <= len(deltas)]
     if wrong or not panels:

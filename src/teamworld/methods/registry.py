@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from teamworld import plugins
-from teamworld.errors import UserError, brief, suggest
+from teamworld.errors import UserError, brief, expectation, suggest
 from teamworld.methods.common.mixed_team import JOINT, Part, SplitOptions, split
 from teamworld.methods.contract import Method
 from teamworld.reasoning.contract import Question
@@ -210,7 +210,7 @@ def option_error(owner: str, model: type[BaseModel], error: ValidationError) -> 
         return f"unknown option '{option}' of {owner}{suggest(option, list(model.model_fields))}"
     if first["type"] == "too_short":
         return f"option '{option}' of {owner}: at least one is needed, got none"
-    says = first["msg"].removeprefix("Value error, ").replace("a valid tuple", "a list")
+    says = expectation(first["msg"])
     if not option:
         return f"options of {owner}: {says}"
     return f"option '{option}' of {owner}: {says}, got {brief(first['input'])}"

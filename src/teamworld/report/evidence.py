@@ -140,7 +140,7 @@ def _wrong(section: Section, places: Sequence[GridRun], runs: Collection[Path]) 
     known = list(metrics())
     for name in section.metrics:
         if name not in known:
-            yield f"there is no metric '{name}' to show{suggest(name, known)}; see: teamworld metrics"
+            yield f"there is no metric '{name}' to show{suggest(name, known)} (see: teamworld metrics)"
     if len(set(section.metrics)) < len(section.metrics):
         yield "a metric is named twice"
     axes, methods = places[0].values, places[0].experiment.methods

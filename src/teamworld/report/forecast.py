@@ -75,7 +75,7 @@ def forecast(samples: Sequence[Sample], metric: str, effect: float, power: float
     own = own_methods(methods)
     pairs = list(combinations(own if len(own) > 1 else methods, 2))
     if not pairs:
-        raise UserError("a forecast takes a pilot of two methods or more: their differences vary, not each alone")
+        raise UserError("a forecast is about the difference of two methods: expected a pilot with two or more, got one")
     values = {name: _by_instance([sample for sample in samples if sample.method == name], metric) for name in methods}
     layouts = {sample.instance: sample.layout or sample.instance for sample in samples}
     family = max(len(pairs), len(list_pairs(methods)))

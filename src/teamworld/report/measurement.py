@@ -195,7 +195,7 @@ def metric_names(
     names = [name_of(word.strip()) for word in text.split(",") if word.strip()]
     for name in names:
         if name not in known:
-            raise UserError(f"there is no metric '{name}'{suggest(name, known)}; see: teamworld metrics")
+            raise UserError(f"there is no metric '{name}'{suggest(name, known)} (see: teamworld metrics)")
     return tuple(dict.fromkeys(names))
 
 

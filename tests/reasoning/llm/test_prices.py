@@ -199,7 +199,7 @@ BAD = {
     "- x": "the file",
     "models: {}": "date",
     OWN.replace("2026-11-20", "someday"): "date",
-    OWN.replace("2026-11-20", "2026-13-40"): "no YAML",
+    OWN.replace("2026-11-20", "2026-13-40"): "not valid YAML",
     OWN.replace("source: our contract", ""): "source",
     OWN.replace("our contract", "''"): "source",
     OWN.replace("prompt: 1,", "prompt: -1,"): "gpt-4o.prompt: .*got '-1'",
@@ -215,9 +215,9 @@ BAD = {
     "models: [openai:gpt-4o]\ndate: 2026-11-20\nsource: x": "models",
     "models: {}\ndate: 2026-11-20\nsource: x": "models",
     "models: {openai:gpt-4o: 3}\ndate: 2026-11-20\nsource: x": "gpt-4o",
-    "a: [": "no YAML",
-    "a: b: c": "no YAML, line 1",
-    "\x00": "no YAML",
+    "a: [": "not valid YAML",
+    "a: b: c": "not valid YAML, line 1",
+    "\x00": "not valid YAML",
 }
 
 
@@ -237,7 +237,7 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot be read"):
         Prices.load(tmp_path)
     (tmp_path / "bytes.yaml").write_bytes(b"\xff\xfe\x00\xd8")
-    with pytest.raises(UserError, match="no YAML"):
+    with pytest.raises(UserError, match="not valid YAML"):
         Prices.load(tmp_path / "bytes.yaml")
 
 

@@ -111,7 +111,7 @@ def test_blocked_names_its_causes() -> None:
 def test_wrong_arguments_say_what_was_expected() -> None:
     with pytest.raises(UserError, match="did you mean 'left'"):
         geometry.quorum_deficit(SCENE, B0, "lef")
-    with pytest.raises(UserError, match="known are blocks 0, 1"):
+    with pytest.raises(UserError, match="the known blocks are 0, 1"):
         geometry.blocked(SCENE, Entity("block", 7), "left")
     with pytest.raises(UserError, match="no agent 'agent_9'"):
         geometry.get_distance(SCENE, "agent_9", B0)

@@ -61,7 +61,7 @@ def test_the_same_home_in_every_interface() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rooms": 7}, "option 'rooms' of world household: .*less than or equal to 6, got 7"),
+        ({"rooms": 7}, "option 'rooms' of world household: .*expected at most 6, got 7"),
         ({"placement": "officially"}, "option 'placement' of world household: .*'uniform' or 'official'"),
     ],
 )

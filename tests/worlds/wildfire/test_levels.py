@@ -163,7 +163,7 @@ def test_unknown_names_suggest_the_near_one() -> None:
         "full_game@2027": "no edition '2027' of full_game; did you mean",
         "full_game@": "no edition ''",
         "scale_simple@2025": "no edition '2025' of scale_simple",
-        "zzz": "known are: cut_trees_sparse_small",
+        "zzz": "known: cut_trees_sparse_small",
     }.items():
         with pytest.raises(UserError, match=message):
             level_for(name)

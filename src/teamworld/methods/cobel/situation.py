@@ -53,7 +53,8 @@ class CobelOptions(InNeighbourhoods):
     first_order: bool = Field(default=True, description="whether beliefs about teammates' beliefs are kept")
     foresee: bool = Field(default=True, description="whether teammates' plans are predicted, and plans give way")
     gate: Literal["assess", "always", "never", "random"] = Field(
-        default="assess", description="when a message is sent: where it is assessed to pay, at each new plan, never, or"
+        default="assess",
+        description="when a message is sent: if it is assessed to pay, at each new plan, never, or at random ones",
     )
     rate: float = Field(default=0.1, ge=0, le=1, description="probability of a message at a new plan, gate `random`")
     theta: float = Field(

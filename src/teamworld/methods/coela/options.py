@@ -32,8 +32,8 @@ class CoelaOptions(InWords):
     interrupt: bool = Field(
         default=False, description="whether busy agents decide anew when what they do has become impossible"
     )
-    belief_map: bool = Field(default=False, description="show what was seen or told before, with the tick")
-    teammates: bool = Field(default=False, description="show the last known state and task of each team-mate")
+    belief_map: bool = Field(default=False, description="show what was seen or told before, with the step")
+    teammates: bool = Field(default=False, description="show the last known state and task of each teammate")
     progress: bool = Field(default=False, description="show a sentence on how far the team is")
     pause: bool = Field(default=False, description="no message is proposed right after one was sent")
     propose: Literal["always", "news"] = Field(
@@ -96,7 +96,7 @@ VARIANTS: dict[str, Variant] = {
         {"perceive": "all", "translate": "mind", "listed": "abilities", "propose": "always"},
     ),
     "original": Variant(
-        "with parts of the original CoELA: belief map, team-mates, progress, no message right after one",
+        "with parts of the original CoELA: belief map, teammates, progress, no message right after one",
         {"belief_map": True, "teammates": True, "progress": True, "pause": True},
     ),
     "cwah": Variant(

@@ -13,9 +13,9 @@ class RhpOptions(StrictModel):
     """Options of RHP."""
 
     containers_until: int = Field(
-        default=1600, ge=0, description="tick from which an agent without a container carries things in its hands"
+        default=1600, ge=0, description="frame from which an agent without a container carries things in its hands"
     )
-    deliver_from: int = Field(default=2300, ge=0, description="tick from which an agent delivers whatever it holds")
+    deliver_from: int = Field(default=2300, ge=0, description="frame from which an agent delivers whatever it holds")
     choice: Literal["random", "nearest"] = Field(
         default="random", description="which of the known things it fetches: one at random, or the nearest"
     )

@@ -99,6 +99,7 @@ class DrWellPlan(PaperPlan):
             "experiment": experiment,
             "seeds": seeds,
             "trends": trends,
+            "copies": [figures.LABELS[method] for method in METHODS if runs[method].are_alike()],
             "columns": ["", *map(str, range(1, len(steps[0])))],
             "steps": steps,
             "seconds": seconds,

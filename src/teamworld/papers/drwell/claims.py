@@ -31,6 +31,10 @@ class Runs(NamedTuple):
     seconds: Floats
     """(seeds, blocks, episodes): seconds at completion, inf where not completed."""
 
+    def are_alike(self) -> bool:
+        """Return whether several seeds came out the same in all that is compared."""
+        return len(self.steps) > 1 and all((array == array[:1]).all() for array in (self.steps, self.seconds))
+
 
 #: The runs of both methods.
 RunsByMethod = Mapping[str, Runs]

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from teamworld.errors import UserError, suggest
+from teamworld.errors import UserError, expectation, suggest
 from teamworld.yaml_io import read_none
 
 Options = TypeVar("Options", bound=BaseModel)
@@ -30,8 +30,12 @@ def read_options(model: type[Options], values: Mapping[str, object], world: str)
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"]))
-        hint = suggest(name, list(model.model_fields)) if first["type"] == "extra_forbidden" else ""
-        raise UserError(f"option '{name}' of world {world}: {first['msg']}, got {first['input']!r}{hint}") from None
+        if first["type"] == "extra_forbidden":
+            raise UserError(
+                f"unknown option '{name}' of world {world}{suggest(name, list(model.model_fields))}"
+            ) from None
+        says = expectation(first["msg"])
+        raise UserError(f"option '{name}' of world {world}: {says}, got {first['input']!r}") from None
 
 
 def find_level(levels: Mapping[str, Level], name: str, world: str) -> Level:

@@ -156,7 +156,9 @@ def chain_weight(state: SymbolicState, block: BlockRef, side: str) -> int:
 def _known_id(state: SymbolicState, block: BlockRef) -> int:
     name = block.id if isinstance(block, Entity) else block
     if name not in state.blocks or (isinstance(block, Entity) and block.kind != "block"):
-        raise UserError(f"no block {block} is known; known are blocks {', '.join(map(str, state.blocks)) or 'none'}")
+        raise UserError(
+            f"no block {block} is known; the known blocks are {', '.join(map(str, state.blocks)) or 'none'}"
+        )
     return name
 
 

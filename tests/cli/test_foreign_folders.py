@@ -224,10 +224,8 @@ def test_what_an_experiment_file_may_not_say_is_one_line(
 
 
 #: Files of several runs, and what they may not say.
-KINDS, WRONG = (
-    ("grid", "comparison", "evidence"),
-    ({"methods": 5}, {"episodes": "x"}, {"grid": 1}, {"options": [1]}, {}),
-)
+KINDS = ("grid", "comparison", "evidence")
+WRONG: tuple[dict[str, object], ...] = ({"methods": 5}, {"episodes": "x"}, {"grid": 1}, {"options": [1]}, {})
 #: Pairwise: of the three kinds of file each command reads with each wrong content, one by turns.
 PAIRWISE = [
     (KINDS[(i + j) % len(KINDS)], data, name) for i, data in enumerate(WRONG) for j, name in enumerate(COMMANDS)

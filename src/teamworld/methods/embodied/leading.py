@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
-from teamworld.language import AgentId, GoalId
+from teamworld.language import AgentId, Facts, GoalId
 from teamworld.methods.common.knowledge import AgentKnowledge
 from teamworld.planning.allocation import allocate_goals
 from teamworld.planning.candidates import CandidateStep, find_steps, foresee_step
 from teamworld.planning.goals import filter_workable, workable_goals
 from teamworld.worlds.contract import WAIT, ImpossibleFacts
+
+
+def is_placed(agent: AgentId, facts: Facts) -> bool:
+    """Return whether facts tell where an agent is, not just which way it looked."""
+    return any(fact.subject == agent for fact in facts.about("AT"))
 
 
 def assign_goals(me: AgentKnowledge, group: Sequence[AgentId]) -> dict[AgentId, GoalId]:
@@ -34,7 +39,7 @@ def assign_goals(me: AgentKnowledge, group: Sequence[AgentId]) -> dict[AgentId, 
             goal for goal in filter_workable(goals.values(), teammate.kind) if goal.id in (*near, teammate.commitment)
         ]
         steps = [step._replace(action=WAIT) for step in own if any(step.goal == goal.id for goal in fit)]
-        if any(fact.subject == teammate.agent for fact in facts):
+        if is_placed(teammate.agent, facts):
             with suppress(ImpossibleFacts):  # what is known of it does not tell where it is
                 foreseen = [foresee_step(goal, teammate.agent, me.domain, facts) for goal in fit]
                 steps = [step for step in foreseen if step is not None]

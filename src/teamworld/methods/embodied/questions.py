@@ -17,7 +17,7 @@ from teamworld.methods.common.answers import Reasoned
 from teamworld.methods.common.knowledge import AgentQuestion
 from teamworld.methods.common.single_action import Act, action_error, goal_of_action, offer_values, perturb_action
 from teamworld.methods.contract import StrictModel
-from teamworld.methods.embodied.leading import assign_goals
+from teamworld.methods.embodied.leading import assign_goals, is_placed
 from teamworld.methods.embodied.organisations import Organisation
 from teamworld.planning.allocation import choose_step
 from teamworld.planning.candidates import CandidateStep, find_step
@@ -302,9 +302,7 @@ class Elect(TalkingQuestion[Vote]):
         """
         facts, options = self.view.known, [option for option in self.view.options if option.goal is not None]
         steps = dict[AgentId, int]()
-        for candidate in (
-            candidate for candidate in self.candidates if any(fact.subject == candidate for fact in facts)
-        ):
+        for candidate in (candidate for candidate in self.candidates if is_placed(candidate, facts)):
             with suppress(ImpossibleFacts):  # nobody knows where it is
                 steps[candidate] = sum(
                     self.domain.estimate_steps(candidate, option.action, facts) for option in options

@@ -148,7 +148,8 @@ SAFE_THERE = {
     # how an action ended and why, in words of the world
     "react/prompts/act.md.j2": {"outcome"},
     # what is seen, and who said something, in words of the method
-    "embodied/prompts/talk.md.j2": {"q.new"},
+    "embodied/prompts/talk.md.j2": {"q.new", "q.group"},
+    "embodied/prompts/act.md.j2": {"q.group"},
     "cobel/prompts/mine.md.j2": {"why"},
 }
 

@@ -35,8 +35,9 @@ from teamworld.worlds.contract import WorldSpec
 Path: TypeAlias = tuple[str | int, ...]
 #: A kind of place: the names on the way to it, of facts the predicate, ``*`` for any element of a list.
 Place: TypeAlias = tuple[str, ...]
-#: Fields that hold what is the same for all agents of all episodes of a level: no question knows more by them.
-CONSTANT = frozenset({"domain", "options", "static", "headline", "world", "level", "memory"})
+#: Fields that hold what is the same for all agents of all episodes of a level, or of an episode, as the things that its
+#: facts may name: no question knows more by them.
+CONSTANT = frozenset({"domain", "options", "static", "headline", "world", "level", "memory", "schema"})
 
 #: Of the changes that a prompt tells of, one in so many is put to the rule too, to see whether changes move answers.
 SAMPLE = 8
@@ -403,6 +404,14 @@ def _changes(value: object, pool: Mapping[type, Sequence[Any]], rng: np.random.G
     return None
 
 
+def _at_home(value: Any, beside: Any) -> Any:  # noqa: ANN401  (any value of a question)
+    """Return a value of another episode with what is constant in the episode of the value that it replaces."""
+    if not dataclasses.is_dataclass(value) or isinstance(value, type) or type(value) is not type(beside):
+        return value
+    kept = {field.name: getattr(beside, field.name) for field in dataclasses.fields(value) if field.name in CONSTANT}
+    return dataclasses.replace(value, **kept) if kept else value
+
+
 class Tally(NamedTuple):
     """What came of changing a question many times."""
 
@@ -557,7 +566,7 @@ class Hunt:
         others = [value for value in self._earlier[kind, place] if value != spot.value]
         if not others:
             return None
-        other = others[int(self._rng.integers(len(others)))]
+        other = _at_home(others[int(self._rng.integers(len(others)))], spot.value)
         return other, f"{str(spot.value)[:80]} -> {str(other)[:80]}"
 
 

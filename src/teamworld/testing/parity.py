@@ -561,6 +561,8 @@ class Hunt:
     def _make(self, kind: str, place: Place, spot: _Spot, pool: Mapping[type, Sequence[Any]]) -> Change | None:
         if spot.at is not None:
             return _leave_out(spot.value, spot.at)
+        if place[-1] == "history":  # how actions ended is told in the order of time: no other order can be
+            return None
         if place[-1] != EXCHANGED:
             return _changes(spot.value, pool, self._rng)
         others = [value for value in self._earlier[kind, place] if value != spot.value]

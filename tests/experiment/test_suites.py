@@ -73,12 +73,24 @@ def test_levels_are_listed_with_their_headroom(capsys: pytest.CaptureFixture[str
     assert "; headroom " in _list_levels(capsys, "household")["test"]  # measured on the test half alone
     assert command(["levels", "--headroom"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    shares = [float(line.partition("headroom ")[2].removeprefix("from ").split("%")[0]) for line in lines]
+    measured = [line for line in lines if "not measured: " not in line]
+    shares = [float(line.partition("headroom ")[2].removeprefix("from ").split("%")[0]) for line in measured]
     assert len(shares) > 20
     assert shares == sorted(shares, reverse=True)
     most, least = (0.413, 0.302, 0.52), (0.2, 0.1, 0.3)
     assert suite.Headroom(most, most).in_words() == "headroom 41% [30, 52]"
     assert suite.Headroom(most, least).in_words() == "headroom from 20% [10, 30] to 41% [30, 52]"
+
+
+def test_every_level_states_its_headroom_or_why_there_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    levels = {(world, level) for world in registry.names() for level in registry.levels(world)}
+    assert suite.headrooms().keys() | suite.unmeasured().keys() == levels
+    assert not suite.headrooms().keys() & suite.unmeasured().keys()
+    assert command(["levels", "--headroom"]) == 0
+    listed = capsys.readouterr().out.splitlines()
+    assert {tuple(line.split()[:2]) for line in listed} == levels
+    assert listed[-1].endswith("not measured: not played")
+    assert _list_levels(capsys, "overcooked")["cramped_room"].endswith("; headroom not measured: one instance")
 
 
 def _list_levels(capsys: pytest.CaptureFixture[str], world: str) -> dict[str, str]:

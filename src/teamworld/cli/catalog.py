@@ -53,9 +53,10 @@ def levels(*worlds: str, headroom: Flag = False) -> int:
     worlds:
         Names of worlds, or MODULE:NAME of one of your own. [default: all that ship or are registered]
     headroom:
-        Only the levels whose headroom was measured, first those of which most is known to be saved.
+        Only levels and headroom, first the levels of which most is known to be saved, last those that were not
+        measured, with the reason.
     """
-    from teamworld.experiment.suites.suite import headrooms
+    from teamworld.experiment.suites.suite import headrooms, unmeasured
     from teamworld.worlds import registry as known_worlds
 
     if headroom:
@@ -63,7 +64,9 @@ def levels(*worlds: str, headroom: Flag = False) -> int:
             known_worlds.load(world)
         known = {place: own for place, own in headrooms().items() if not worlds or place[0] in worlds}
         order = sorted(known, key=lambda place: (-known[place].least[0], -known[place].most[0], place))
-        _print({" ".join(place): known[place].in_words() for place in order})
+        lines = {" ".join(place): known[place].in_words() for place in order}
+        reasons = {place: why for place, why in unmeasured().items() if not worlds or place[0] in worlds}
+        _print(lines | {" ".join(place): f"not measured: {why}" for place, why in reasons.items()})
         return 0
     for world in worlds or known_worlds.names():
         known_worlds.load(world)
@@ -74,14 +77,15 @@ def levels(*worlds: str, headroom: Flag = False) -> int:
 
 
 def _print_levels(world: str) -> None:
-    from teamworld.experiment.suites.suite import headrooms
+    from teamworld.experiment.suites.suite import headrooms, unmeasured
     from teamworld.worlds import registry as known_worlds
 
     limits = {level: f"{known_worlds.step_limit(world, level, {}):,} steps" for level in known_worlds.levels(world)}
     width = max(map(len, limits.values()), default=0)
-    known = headrooms()
+    stated = {place: f"headroom not measured: {why}" for place, why in unmeasured().items()}
+    stated |= {place: headroom.in_words() for place, headroom in headrooms().items()}
     for level, line in known_worlds.levels(world).items():
-        saved = f"; {known[world, level].in_words()}" if (world, level) in known else ""
+        saved = f"; {stated[world, level]}" if (world, level) in stated else ""
         limits[level] = f"{limits[level]:>{width}}  {line}{saved}"
     _print(limits)
 

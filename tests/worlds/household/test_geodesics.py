@@ -16,8 +16,7 @@ from tests.worlds.household.walking import maze, middle
 
 
 def between(geodesics: Geodesics, first: Places, second: Places) -> Lengths:
-    ways = geodesics.to_corners(geodesics.sides(first))
-    return geodesics.between(first, second, ways, geodesics.sides(second))
+    return geodesics.between(geodesics.locate(first), geodesics.locate(second))
 
 
 def is_straight(free: Bools, start: tuple[int, int], end: tuple[int, int]) -> bool:
@@ -54,10 +53,9 @@ def test_lengths_are_those_over_all_places(seed: int) -> None:
     geodesics = Geodesics(free)
     lengths_between = between(geodesics, own, own)
     assert lengths_between == pytest.approx(lengths[: len(own), : len(own)])
-    sides = geodesics.sides(own)
-    some = slice(0, None, 5)
-    nearest = geodesics.nearest(own, own[some], geodesics.to_corners(sides), sides[some].min(axis=0))
-    assert nearest == pytest.approx(lengths_between[:, some].min(axis=1))
+    some = [slice(first, None, 5) for first in range(4)]
+    nearest = geodesics.nearest(geodesics.locate(own), [geodesics.border(own[each]) for each in some])
+    assert nearest == pytest.approx(np.stack([lengths_between[:, each].min(axis=1) for each in some], axis=1))
 
 
 @pytest.mark.parametrize("seed", range(3))

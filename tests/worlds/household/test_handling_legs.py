@@ -8,11 +8,11 @@ import pytest
 from teamworld.seeding import generator
 from teamworld.worlds.household import physics, sight
 from teamworld.worlds.household.handling_legs import Handling, Legs
-from teamworld.worlds.household.homes.home import Need, NodeId
+from teamworld.worlds.household.homes.home import Need, NodeId, close
 from teamworld.worlds.household.levels import episode
 from teamworld.worlds.household.pathfinding import Floor
 from teamworld.worlds.household.physics import HANDLING, PrimitiveAction
-from teamworld.worlds.household.state import AgentId, State
+from teamworld.worlds.household.state import AgentId, State, body
 from tests.worlds.household.homes import flat
 from tests.worlds.household.scenes import groceries
 
@@ -79,3 +79,19 @@ def test_nobody_is_faster_than_a_leg(seed: int) -> None:
                     assert fewest <= state.time - time, (handling, names[agent])
                 past.append((names[agent], state.time, len(state.hands[agent].things) == 2))
     assert min(len(past) for past in history.values()) > 20
+
+
+def test_things_are_handled_from_where_they_are_close_and_seen() -> None:
+    state, need = begin(0)
+    legs, floor, rng = Legs(state, need, state.watched), state.floor, np.random.default_rng(0)
+    counts = [0, 0]
+    for node in legs.pieces:
+        near, room = legs._stop(("lay", node)).near, state.room(node)
+        for each in rng.permutation(np.argwhere(floor.free))[:400]:
+            at = floor.middle((int(each[0]), int(each[1])))
+            boxes = legs._reached(node) if node not in legs._laid else [state.box(node)]
+            is_close = any(close(body(at), box, 1e-9) for box in boxes)
+            is_seen = room in (floor.room(at), *floor.doorway(at))
+            assert near.contains(legs._at([at]))[0] == (is_close and is_seen)
+            counts[is_close and is_seen] += 1
+    assert min(counts) > 20

@@ -2,7 +2,8 @@
 
 Headroom is the share of its steps that the best silent team without shared knowledge could save: 1 - bound / steps,
 with the bound of ``worlds.registry.step_bound``, and the step limit in place of the steps where goals were left. Both
-tables are files beside this one, made by ``benchmarks/headroom.py``.
+tables are files beside this one, made by ``benchmarks/headroom.py``; ``unmeasured.csv`` is kept by hand and says of all
+other levels why they are not in them.
 """
 
 from __future__ import annotations
@@ -80,6 +81,12 @@ def headrooms() -> Mapping[tuple[str, str], Headroom]:
         )
         for row in rows
     }
+
+
+@cache
+def unmeasured() -> Mapping[tuple[str, str], str]:
+    """Return by world and level why a level's headroom was not measured."""
+    return {(row["world"], row["level"]): row["reason"] for row in _rows("unmeasured.csv")}
 
 
 def _rows(name: str) -> Iterator[dict[str, str]]:

@@ -25,8 +25,8 @@ as often, but for the agents that started beyond it. All share the sum of this o
 
 Where there are more things of a class than are needed, the cheapest count, and no container need be opened.
 
-*Search.* The bound is raised as long as a search of all teams finds none that takes no more (``carrying_search``, by
-the legs of ``handling_legs``), up to the steps of the plan; where there is too much to look at, it stays as it is.
+*Search.* The bound is the least limit that a search of all teams does not refute (``carrying_search``, by
+the legs of ``handling_legs``), up to the steps of the plan; a limit with too much to look at is not refuted.
 """
 
 from __future__ import annotations
@@ -162,13 +162,11 @@ def _search(
     if state.rules.sight == "room" and not is_strict:
         planned = HandlingPlans(state, needs, legs, boxes).find(choices, planned or most + 1) or planned
     needed = [target] if is_strict and target not in state.opened else []
-    limit, stride = (least + STEPS_RAISED if planned is None else planned) - 1, 1
-    while limit >= least:
+    most = (least + STEPS_RAISED if planned is None else planned) - 1
+    while least <= most:  # where a limit is too much to look at, so are those above
+        limit = (least + most) // 2
         search = CarryingSearch(legs, tuple(state.points), target, boxes, needed, limit, WORK)
-        if not search.can_bring(choices, limit):
-            return StepBound(limit + 1, planned)
-        limit -= stride
-        stride *= 2 if search.is_exhausted else 1
+        least, most = (least, limit - 1) if search.can_bring(choices, limit) else (limit + 1, most)
     return StepBound(least, planned)
 
 

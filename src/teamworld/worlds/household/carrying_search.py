@@ -17,17 +17,18 @@ it is laid down in between; then for each thing that is, over which pieces it co
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import combinations, product
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from teamworld.worlds.household.handling_legs import NEVER, Handling, Legs, Steps, advance
+from teamworld.worlds.household.handling_legs import NEVER, Handling, Legs, Steps, advance, restrict
 from teamworld.worlds.household.homes.home import NodeId
 from teamworld.worlds.household.state import HANDS, AgentId
 
-Events: TypeAlias = int
-"""A set of events, one bit each."""
+Events: TypeAlias = tuple[int, ...]
+"""The numbers of some events, ascending."""
 #: Where things lie before the first step, and the target, beside pieces.
 _ORIGIN: Final = 0
 _TARGET: Final = -2
@@ -45,6 +46,22 @@ class _Carry(NamedTuple):
     """The step before which it cannot lie there to be taken."""
     opens: NodeId
     """What the same agent has to open before; 0 for nothing."""
+
+
+class _Event(NamedTuple):
+    """What an agent does at some time."""
+
+    handling: Handling
+    ready: int
+    """The step before which it cannot be done."""
+    rest: int
+    """Steps that are left at least after it."""
+    carried: int
+    """By how much it changes how many things are carried."""
+    later: set[int]
+    """What has to come after it, if an agent does both."""
+    never: Steps
+    """``NEVER`` at each place after it."""
 
 
 class _Share(NamedTuple):
@@ -82,16 +99,11 @@ class CarryingSearch:
         self._legs, self._agents, self._target, self._shut, self._needed = legs, agents, target, shut, needed
         self._pieces = [piece for piece in legs.pieces if piece != target]
         self._most, self._work = most, work
-        self._handlings: list[Handling] = []
-        self._after: list[Events] = []  # what has to come after each event, if an agent does both
-        self._ready: list[int] = []
-        self._rest: list[int] = []  # steps that are left at least after an event
-        self._takes = self._puts = 0
+        self._events: list[_Event] = []
         self._visits: dict[NodeId, Events] = {}
         self._openings: dict[NodeId, Events] = {}
-        self._carries: dict[_Carry, Events] = {}
-        self._fields: dict[tuple[AgentId, Events, int], Steps | None] = {}
-        self._fewest: dict[tuple[AgentId, Events], int] = {}
+        self._carries: dict[_Carry, tuple[int, int]] = {}
+        self._reach, self._count = cache(self._find_fields), cache(self._count_steps)
         self._onwards = self._list_onwards()
 
     @property
@@ -109,7 +121,7 @@ class CarryingSearch:
         empty: tuple[tuple[_Laid, ...] | None, ...] = (None, ())
         for laid, parts in product(empty, product(*(combinations(things, number) for things, number in choices))):
             things = sorted((thing for part in parts for thing in part), key=self._distance)
-            for share in self._open(_Share(dict.fromkeys(self._agents, 0), {}), self._needed, limit):
+            for share in self._open(_Share(dict.fromkeys(self._agents, ()), {}), self._needed, limit):
                 if self._assign(share, things, laid, limit):
                     return True
         return self.is_exhausted
@@ -154,7 +166,8 @@ class CarryingSearch:
         if self.is_exhausted or not laid:
             return True
         thing, agent = laid[0]
-        less = {**share.doing, agent: share.doing[agent] & ~self._visit(thing)}
+        visit = self._visit(thing)
+        less = {**share.doing, agent: tuple(event for event in share.doing[agent] if event not in visit)}
         return self._lay(share._replace(doing=less), laid, (), agent, 0, limit)
 
     def _lay(
@@ -175,7 +188,7 @@ class CarryingSearch:
                 carried = alone = self._bring(thing, agent, visited, piece, ready)
             else:
                 carried = self._take(share, thing, agent, piece)
-                alone = carried | self._opened_for(share, thing, agent)
+                alone = _join(carried, self._opened_for(share, thing, agent))
             more = self._add(share, agent, carried, limit)
             if more is None:
                 continue
@@ -198,7 +211,7 @@ class CarryingSearch:
     def _add(self, share: _Share, agent: AgentId, events: Events, limit: int) -> _Share | None:
         """Return a share with more events of an agent; None if this takes it too long."""
         self._work -= 1
-        doing = share.doing[agent] | events
+        doing = _join(share.doing[agent], events)
         return share._replace(doing={**share.doing, agent: doing}) if self._count(agent, doing) <= limit else None
 
     def _take(self, share: _Share, thing: NodeId, agent: AgentId, end: NodeId) -> Events:
@@ -211,13 +224,13 @@ class CarryingSearch:
     def _opened_for(self, share: _Share, thing: NodeId, agent: AgentId) -> Events:
         """Return what an agent opens to take a thing."""
         box = self._shut.get(thing, 0)
-        return self._opening(box) if box and share.openers[box] == agent else 0
+        return self._opening(box) if box and share.openers[box] == agent else ()
 
     # Events.
 
     def _opening(self, node: NodeId) -> Events:
         if node not in self._openings:
-            self._openings[node] = self._event(("open", node), 0, 0)
+            self._openings[node] = (self._add_event(("open", node)),)
         return self._openings[node]
 
     def _visit(self, thing: NodeId) -> Events:
@@ -225,7 +238,7 @@ class CarryingSearch:
         if thing not in self._visits:
             taken: Handling = ("grab", thing)
             rest = (self._legs.fewest(taken, ("lay", piece)) + self._onwards[piece] for piece in self._pieces)
-            self._visits[thing] = self._event(taken, 0, min(rest, default=NEVER))
+            self._visits[thing] = (self._add_event(taken, rest=min(rest, default=NEVER)),)
         return self._visits[thing]
 
     def _carry(self, carry: _Carry) -> Events:
@@ -234,30 +247,24 @@ class CarryingSearch:
             taken: Handling = ("grab", carry.thing) if carry.start == _ORIGIN else ("take", carry.start)
             put: Handling = ("put", self._target) if carry.end == _TARGET else ("lay", carry.end)
             rest = self._onwards.get(carry.end, 0)
-            take = self._event(taken, carry.ready, self._legs.fewest(taken, put) + rest)
-            release = self._event(put, 0, rest)
-            self._order(take, release)
-            if carry.opens:
-                self._order(self._opening(carry.opens), take)
-            self._takes |= take
-            self._puts |= release
-            for other, events in self._carries.items():  # a thing is carried on after it was carried there
+            left = self._legs.fewest(taken, put) + rest
+            take = self._add_event(taken, ready=carry.ready, rest=left, carried=1)
+            release = self._add_event(put, rest=rest, carried=-1)
+            self._events[take].later.add(release)
+            for event in self._opening(carry.opens) if carry.opens else ():
+                self._events[event].later.add(take)
+            for other, (taken_before, put_before) in self._carries.items():  # a thing is carried on after it came there
                 if other.thing == carry.thing and other.number < carry.number:
-                    self._order(events & self._puts, take)
+                    self._events[put_before].later.add(take)
                 elif other.thing == carry.thing and other.number > carry.number:
-                    self._order(release, events & self._takes)
-            self._carries[carry] = take | release
+                    self._events[release].later.add(taken_before)
+            self._carries[carry] = take, release
         return self._carries[carry]
 
-    def _event(self, handling: Handling, ready: int, rest: int) -> Events:
-        self._handlings.append(handling)
-        self._after.append(0)
-        self._ready.append(ready)
-        self._rest.append(rest)
-        return 1 << len(self._handlings) - 1
-
-    def _order(self, early: Events, late: Events) -> None:
-        self._after[early.bit_length() - 1] |= late
+    def _add_event(self, handling: Handling, *, ready: int = 0, rest: int = 0, carried: int = 0) -> int:
+        never = np.full(self._legs.places(handling), NEVER, np.int16)
+        self._events.append(_Event(handling, ready, rest, carried, set(), never))
+        return len(self._events) - 1
 
     def _list_onwards(self) -> dict[NodeId, int]:
         """Return the fewest steps from when a thing lies on each piece until it is put to the target, by anybody."""
@@ -271,60 +278,35 @@ class CarryingSearch:
 
     # The fewest steps of an agent.
 
-    def _count(self, agent: AgentId, events: Events) -> int:
+    def _count_steps(self, agent: AgentId, events: Events) -> int:
         """Return the fewest steps in which an agent does all of some events; ``NEVER`` for more than are looked at."""
         if not events:
             return 0
-        known = self._fewest.get((agent, events))
-        if known is None:
-            fields = [self._reach(agent, events, last) for last in self._list_last(events)]
-            known = min((int(field.min()) for field in fields if field is not None), default=NEVER)
-            self._fewest[agent, events] = known
-        return known
+        return min((int(field.min()) for _, field in self._reach(agent, events)), default=NEVER)
 
-    def _list_last(self, events: Events) -> list[int]:
-        """Return those of some events after which none of the others has to come."""
-        return [event for event in _list_bits(events) if not self._after[event] & events]
-
-    def _reach(self, agent: AgentId, events: Events, last: int) -> Steps | None:
-        """Return the fewest steps after all of some events, by where one stands after the last; None for never."""
-        key = agent, events, last
-        if key not in self._fields:
-            self._fields[key] = self._find_field(agent, events & ~(1 << last), last)
-        return self._fields[key]
-
-    def _find_field(self, agent: AgentId, before: Events, last: int) -> Steps | None:
-        held = (before & self._takes).bit_count() - (before & self._puts).bit_count()
-        is_put = bool(self._puts >> last & 1)
-        if (held >= HANDS and not is_put) or self.is_exhausted:
-            return None
-        handling, is_full = self._handlings[last], held >= HANDS
-        field = np.full(self._legs.places(handling), NEVER, np.int16)
-        if not before:
-            advance(np.zeros(1, np.int16), self._legs.steps(("start", agent), handling, is_full), field)
-        for event in self._list_last(before):
-            begun = self._reach(agent, before, event)
-            if begun is not None:
+    def _find_fields(self, agent: AgentId, doing: Events) -> list[tuple[Handling, Steps]]:
+        """Return what an agent may do last of some events, and the fewest steps after all, by where it stands."""
+        fields: list[tuple[Handling, Steps]] = []
+        events = self._events
+        carried = sum(events[number].carried for number in doing)
+        puts = [events[number + 1] for number in doing if events[number].carried > 0 and number + 1 not in doing]
+        for at, last in enumerate(doing):
+            handling, ready, rest, change, later, never = events[last]
+            is_full, before = carried - change >= HANDS, doing[:at] + doing[at + 1 :]
+            if self.is_exhausted or (is_full and change >= 0) or not later.isdisjoint(before):
+                continue
+            field = never.copy()
+            if not before:
+                advance(np.zeros(1, np.int16), self._legs.steps(("start", agent), handling, is_full), field)
+            for first, begun in self._reach(agent, before) if before else ():
                 self._work -= 1
-                advance(begun, self._legs.steps(self._handlings[event], handling, is_full), field)
-        np.maximum(field, self._ready[last] + 1, out=field)
-        field[field > self._most - self._count_rest(before | 1 << last, last)] = NEVER
-        return field if field.min(initial=NEVER) < NEVER else None
-
-    def _count_rest(self, events: Events, last: int) -> int:
-        """Return the steps that are left at least after some events: until all in hand is where it is carried to."""
-        held = _list_bits(events & self._takes & ~(events & self._puts) >> 1)
-        rest = max(self._rest[last], len(held))
-        for event in held:
-            put = event + 1  # the two events of a carry
-            rest = max(rest, self._legs.fewest(self._handlings[last], self._handlings[put]) + self._rest[put])
-        return rest
+                advance(begun, self._legs.steps(first, handling, is_full), field)
+            left = max(rest, carried, *(self._legs.fewest(handling, put.handling) + put.rest for put in puts))
+            if restrict(field, ready + 1, self._most - left):
+                fields.append((handling, field))
+        return fields
 
 
-def _list_bits(events: Events) -> list[int]:
-    """Return the numbers of some events, ascending."""
-    bits = []
-    while events:
-        bits.append((events & -events).bit_length() - 1)
-        events &= events - 1
-    return bits
+def _join(first: Events, second: Events) -> Events:
+    """Return the events of both."""
+    return tuple(sorted({*first, *second}))

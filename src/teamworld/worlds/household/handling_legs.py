@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from teamworld.worlds.household.free_space import Bools
-from teamworld.worlds.household.geodesics import Geodesics, Lengths, Places
+from teamworld.worlds.household.geodesics import Geodesics, Lengths, Located, Places
 from teamworld.worlds.household.homes.home import REACH, SEARCHED, Box, Need, NodeId, Point
 from teamworld.worlds.household.interaction_points import SWINGS
 from teamworld.worlds.household.pathfinding import CELL, STEP
@@ -96,8 +96,8 @@ def _spots(region: Region, edge: int) -> Spots:
     x, z = x + region.x, z + region.z
     if not len(x):
         return Spots(np.zeros((0, 2), np.int64), np.zeros(0))
-    _, block = np.unique(np.stack((z // edge, x // edge)), axis=1, return_inverse=True)
-    block = block.reshape(-1)
+    columns = int(x.max()) // edge + 1
+    _, block = np.unique(z // edge * columns + x // edge, return_inverse=True)
     count = int(block.max()) + 1
     low, high = np.full((count, 2), 2**30), np.full((count, 2), -(2**30))
     for axis, values in enumerate((x, z)):
@@ -113,6 +113,34 @@ def _spots(region: Region, edge: int) -> Spots:
     return Spots(at, off if edge <= CELL else off * 2**0.5)  # round the corner in the middle of four cells
 
 
+class _Stand(NamedTuple):
+    """Where one may stand."""
+
+    geodesics: Geodesics
+    places: Located
+    off: Lengths
+    """See :class:`Spots`."""
+
+    @classmethod
+    def join(cls, stands: Sequence[_Stand]) -> _Stand:
+        """Return the places of all of some."""
+        places = (np.concatenate(parts) for parts in zip(*(stand.places for stand in stands), strict=True))
+        return cls(stands[0].geodesics, Located(*places), np.concatenate([stand.off for stand in stands]))
+
+    def steps_near(self, stops: Sequence[_Stop]) -> Steps:
+        """Return the steps of walking near each of some stops and of handling it; shape (places, stops)."""
+        far = self.geodesics.nearest(self.places, [stop.border for stop in stops])
+        far -= self.off[:, None] + [stop.border_off for stop in stops]
+        far[np.stack([stop.near.contains(self.places.at) for stop in stops], axis=1)] = 0.0
+        return _count(far)
+
+    def steps_to(self, stop: _Stop) -> Steps:
+        """Return the steps of walking to a stop and of handling it, without detours; shape (places, places after)."""
+        far = self.geodesics.between(self.places, stop.kept.places) - self.off[:, None] - stop.kept.off
+        moved = np.repeat(self.steps_near([stop]), len(stop.moved.off), axis=1)
+        return np.concatenate((_count(far), moved), axis=1)
+
+
 class _Stop:
     """Where one handles something from, and where one stands afterwards.
 
@@ -125,40 +153,23 @@ class _Stop:
     """
 
     def __init__(self, geodesics: Geodesics, near: Region, stays: Region, ends: Places, edge: int) -> None:
-        self._geodesics, self._near, self._ends = geodesics, near, ends
+        self.near = near
+        border = near.border()
+        self.border, self.border_off = geodesics.border(border.at), border.off.max(initial=0.0)
         kept = _spots(stays, edge)
-        self._kept = len(kept.at)
-        self.at = np.concatenate((kept.at, ends))
-        self._off = np.concatenate((kept.off, np.zeros(len(ends))))
-        self._border = near.border()
-        self._sides = geodesics.sides(self.at)
-        self._ways = geodesics.to_corners(self._sides)
-        self._border_side = geodesics.sides(self._border.at).min(axis=0, initial=np.inf)
-
-    def after_end(self) -> _Stop:
-        """Return the stop without the places where one does not move."""
-        return _Stop(self._geodesics, _NOWHERE, _NOWHERE, self._ends, CELL)
-
-    def steps_near(self, other: _Stop) -> Steps:
-        """Return the steps of walking near another stop and of handling it; shape (places after this,)."""
-        if not len(other._border.at):
-            return np.full(len(self.at), NEVER, np.int16)
-        far = self._geodesics.nearest(self.at, other._border.at, self._ways, other._border_side)
-        far -= self._off + other._border.off.max()
-        far[other._near.contains(self.at)] = 0.0
-        return _count(far)
-
-    def steps_to(self, other: _Stop) -> Steps:
-        """Return the steps of walking to another stop and of handling it, without detours."""
-        kept = other._kept
-        far = self._geodesics.between(self.at, other.at[:kept], self._ways, other._sides[:kept])
-        moved = np.repeat(self.steps_near(other)[:, None], len(other.at) - kept, axis=1)
-        return np.concatenate((_count(far - self._off[:, None] - other._off[None, :kept]), moved), axis=1)
+        places = geodesics.locate(np.concatenate((kept.at, ends)))
+        off = np.concatenate((kept.off, np.zeros(len(ends))))
+        #: All places after it; those where one did not move; the others.
+        self.after = _Stand(geodesics, places, off)
+        self.kept, self.moved = (
+            _Stand(geodesics, places.part(each), off[each])
+            for each in (slice(len(kept.at)), slice(len(kept.at), None))
+        )  # fmt: skip
 
 
 def _count(lengths: Lengths) -> Steps:
     """Return the steps of walking so many centimetres and handling something."""
-    steps: Steps = (np.ceil(np.clip(lengths / STEP_LENGTH - 1e-9, 0, NEVER)) + 1).astype(np.int16)
+    steps: Steps = (np.ceil(np.clip(lengths / STEP_LENGTH - 1e-9, 0, NEVER - 1)) + 1).astype(np.int16)
     return steps
 
 
@@ -182,14 +193,6 @@ class Legs:
         corner = floor.middle((0, 0))
         self._left, self._low = (round(at * 100) - CELL // 2 - CELL for at in corner)
         self._free: Bools = np.repeat(np.repeat(free, CELL, axis=0), CELL, axis=1)
-        rows, columns = self._free.shape
-        z, x = (np.arange(rows)[:, None] + self._low) / 100, (np.arange(columns) + self._left) / 100
-        boxes = [nodes[room].box for room in state.home.rooms]
-        depths = [np.minimum(box.width / 2 - abs(x - box.x), box.depth / 2 - abs(z - box.z)) for box in boxes]
-        deepest = np.max(depths, axis=0) - 1e-9
-        self._seen_from: dict[NodeId, Bools] = {
-            room: (depth >= deepest) | (depth >= -1e-9) for room, depth in zip(state.home.rooms, depths, strict=True)
-        }
         fixed = [node for node in sorted(watched) if not nodes[node].grabbable]
         containers = [node for node in fixed if nodes[node].opens and nodes[node].container]
         laid = {node for node in fixed if nodes[node].surface and node not in containers}
@@ -199,53 +202,64 @@ class Legs:
         self._stop, self.steps = cache(self._make_stop), cache(self._count_steps)
         #: Steps between handlings without detours, see :meth:`steps`.
         self.direct = cache(self._count_direct)
-        self._outwards, self._inwards = cache(self._list_outwards), cache(self._list_inwards)
+        self.fewest = cache(self._find_fewest)
+        self._outwards, self._inwards = cache(self._count_outwards), cache(self._count_inwards)
         self._things = [node for node in sorted(watched) if nodes[node].grabbable]
         always: list[Handling] = [("open", node) for node in fixed if nodes[node].opens]
         free_hand: list[Handling] = [("open", node) for node in self.pieces if not nodes[node].opens]
         free_hand += [*(("take", node) for node in self.pieces), *(("grab", node) for node in self._things)]
-        stops = {full: [self._stop(each) for each in each_of] for full, each_of in
-                 ((True, always), (False, always + free_hand))}  # fmt: skip
-        self._detours = {full: [(stop, stop.after_end()) for stop in stops[full]] for full in stops}
-        self._across = {full: _cross(detours) for full, detours in self._detours.items()}
+        self._detours = [self._stop(handling) for handling in (*always, *free_hand)]
+        moved = [stop.moved for stop in self._detours]
+        self._from = np.repeat(np.arange(len(moved)), [len(each.off) for each in moved])
+        self._ends = _Stand.join(moved)
+        across = self._fewest_from_ends(self._ends.steps_near(self._detours))
+        np.fill_diagonal(across, 0)
+        #: Those detours that full hands allow, or all, and the steps from after each to after each other.
+        self._allowed = {
+            full: (these, _over_any(across[these, these])) for full, these in
+            ((True, slice(len(always))), (False, slice(None)))
+        }  # fmt: skip
 
-    def walk(self, start: Point, then: Handling) -> Steps:
-        """Return the steps of walking from a place and of handling something; shape (places after it,)."""
-        stop = _Stop(self._geodesics, _NOWHERE, _NOWHERE, self._at([start]), CELL)
-        fewest: Steps = stop.steps_to(self._stop(then))[0]
-        return fewest
+    def walks(self, starts: Sequence[Point], then: Handling) -> Steps:
+        """Return the steps of walking from places and of handling something; shape (starts, places after it)."""
+        return self._stand(starts).steps_to(self._stop(then))
 
     def _count_direct(self, first: Handling, then: Handling) -> Steps:
-        return self._stop(first).steps_to(self._stop(then))
+        return self._stop(first).after.steps_to(self._stop(then))
 
-    def fewest(self, first: Handling, then: Handling) -> int:
+    def _find_fewest(self, first: Handling, then: Handling) -> int:
         """Return the fewest steps from one handling to the next, with a hand free."""
         return int(self.steps(first, then, False).min(initial=NEVER))
 
     def places(self, handling: Handling) -> int:
         """Return at how many places one may stand after something."""
-        return len(self._stop(handling).at)
+        return len(self._stop(handling).after.off)
 
     def _count_steps(self, first: Handling, then: Handling, full: bool) -> Steps:
         """Return the fewest steps from after one handling to after the next, with full hands or not in between."""
-        steps = self.direct(first, then)
-        if not self._detours[full]:
-            return steps
-        over = _min_plus(_min_plus(self._outwards(first, full), self._across[full]), self._inwards(then, full))
-        return np.minimum(steps, over)
+        these, across = self._allowed[full]
+        over = _min_plus(_min_plus(self._outwards(first)[:, these], across), self._inwards(then)[these])
+        return np.minimum(self.direct(first, then), over)
 
-    def _list_outwards(self, first: Handling, full: bool) -> Steps:
-        return np.stack([self._stop(first).steps_near(stop) for stop, _ in self._detours[full]], axis=1)
+    def _count_outwards(self, first: Handling) -> Steps:
+        """Return the steps from after something to after each detour; shape (places, detours)."""
+        return self._stop(first).after.steps_near(self._detours)
 
-    def _list_inwards(self, then: Handling, full: bool) -> Steps:
-        end = self._stop(then)
-        return np.stack([after.steps_to(end).min(axis=0, initial=NEVER) for _, after in self._detours[full]])
+    def _count_inwards(self, then: Handling) -> Steps:
+        """Return the fewest steps from after each detour to after something; shape (detours, places)."""
+        return self._fewest_from_ends(self._ends.steps_to(self._stop(then)))
+
+    def _fewest_from_ends(self, steps: Steps) -> Steps:
+        """Return the fewest of the steps from the places to which each detour leads; shape (detours, columns)."""
+        fewest = np.full((len(self._detours), steps.shape[1]), NEVER, np.int16)
+        np.minimum.at(fewest, self._from, steps)
+        return fewest
 
     def _make_stop(self, handling: Handling) -> _Stop:
         verb, node = handling
         state, floor, geodesics = self._state, self._state.floor, self._geodesics
         if verb == "start":
-            return _Stop(geodesics, _NOWHERE, _NOWHERE, self._at([state.points[node]]), CELL)
+            return _Stop(geodesics, _NOWHERE, _NOWHERE, self._at([state.points[node]]), _INSIDE)
         box = state.box(node)
         boxes, taken = self._reached(node), [box] if verb == "grab" else []
         if verb == "take":  # if it was put into something, all of that counts
@@ -257,15 +271,15 @@ class Legs:
         aims = dict.fromkeys(taken) if verb == "take" else [node]
         ends = [floor.end(aim) for aim in aims if floor.reach(floor.middle((0, 0)), aim)]
         near = self._near(boxes, state.room(node))
-        x, z = self._metres(near)
         stays = np.zeros_like(near.inside)
         if not ends:
             stays = near.inside
         elif taken:
-            within = [np.hypot(x - each.x, z - each.z) <= ARM + 1e-9 for each in taken]
+            x, z = self._metres(near)
+            within = [(x - each.x) ** 2 + (z[:, None] - each.z) ** 2 <= (ARM + 1e-9) ** 2 for each in taken]
             stays = near.inside & np.any(within, axis=0)
         elif verb in ("put", "lay") and node not in self._laid:
-            stays = near.inside & _is_close(x, z, box)
+            stays = _close_to(near.inside, *self._metres(near), _numbers([box]))
         edge = _COARSE if verb in ("take", "lay") else _INSIDE
         return _Stop(geodesics, near, near._replace(inside=stays), self._at(ends), edge)
 
@@ -305,16 +319,22 @@ class Legs:
         window = slice(first_z, last_z), slice(first_x, last_x)
         region = Region(first_x, first_z, self._free[window])
         x, z = self._metres(region)
-        inside = region.inside & np.any([_is_close(x, z, each) for each in boxes], axis=0)
+        inside = _close_to(region.inside, x, z, _numbers(boxes))
         if self._state.rules.sight == "room":  # else things are seen, and so handled, from other rooms too
-            inside &= self._seen_from[room][window]
+            rooms = self._state.home.rooms
+            places = _numbers([self._state.home.nodes[each].box for each in rooms])
+            inside = _seen_from(inside, x, z, places, rooms.index(room))
         return region._replace(inside=inside)
 
     def _metres(self, region: Region) -> tuple[Floats, Floats]:
-        """Return x and z of the places of a region; shapes (columns,) and (rows, 1)."""
+        """Return x and z of the places of a region; shapes (columns,) and (rows,)."""
         rows, columns = region.inside.shape
-        x = (np.arange(columns) + region.x + self._left) / 100
-        return x, ((np.arange(rows) + region.z + self._low) / 100)[:, None]
+        x, z = np.arange(columns) + region.x + self._left, np.arange(rows) + region.z + self._low
+        return x / 100, z / 100
+
+    def _stand(self, points: Sequence[Point]) -> _Stand:
+        """Return some places as such where one may stand."""
+        return _Stand(self._geodesics, self._geodesics.locate(self._at(points)), np.zeros(len(points)))
 
     def _at(self, points: Sequence[Point]) -> Places:
         """Return places from the corner of the grid with its frame."""
@@ -322,26 +342,45 @@ class Legs:
         return np.array(at, np.int64).reshape(-1, 2)
 
 
-def _cross(detours: Sequence[tuple[_Stop, _Stop]]) -> Steps:
-    """Return the steps from after each detour to after each other, over any of them."""
-    across = np.full((len(detours), len(detours)), NEVER, np.int16)
-    for i, (_, after) in enumerate(detours):
-        for j, (stop, _) in enumerate(detours):
-            across[i, j] = 0 if i == j else after.steps_near(stop).min(initial=NEVER)
-    for k in range(len(detours)):
-        across = np.minimum(across, across[:, [k]] + across[[k]])
-    return across
+def _over_any(steps: Steps) -> Steps:
+    """Return the fewest steps between detours over any of them."""
+    for k in range(len(steps)):
+        steps = np.minimum(steps, steps[:, [k]] + steps[[k]])
+    return steps
 
 
-def _is_close(x: Floats, z: Floats, box: Box) -> Bools:
-    """Return where somebody is close to a box, see ``homes.home.close``."""
-    across, along = abs(x - box.x), abs(z - box.z)
-    spans = (
-        np.hypot(np.maximum(across - wide / 2, 0), np.maximum(along - deep / 2, 0))
-        for wide, deep in ((box.width, box.depth), (BODY[0], BODY[2]))
-    )
-    close: Bools = np.minimum(*spans) <= REACH + 1e-9
+def _numbers(boxes: Sequence[Box]) -> Floats:
+    """Return the middles and sizes of boxes on the floor; shape (boxes, x, z, width and depth)."""
+    return np.array([(box.x, box.z, box.width, box.depth) for box in boxes])
+
+
+@compiled
+def _close_to(inside: Bools, x: Floats, z: Floats, boxes: Floats) -> Bools:
+    """Return where of some places somebody is close to a box, see ``homes.home.close``; shape (rows, columns)."""
+    close, most = np.zeros_like(inside), (REACH + 1e-9) ** 2
+    for row in range(len(z)):
+        for column in range(len(x)):
+            for box in range(len(boxes) if inside[row, column] else 0):
+                across, along = abs(x[column] - boxes[box, 0]), abs(z[row] - boxes[box, 1])
+                for wide, deep in ((boxes[box, 2], boxes[box, 3]), (BODY[0], BODY[2])):
+                    if max(across - wide / 2, 0.0) ** 2 + max(along - deep / 2, 0.0) ** 2 <= most:
+                        close[row, column] = True
     return close
+
+
+@compiled
+def _seen_from(inside: Bools, x: Floats, z: Floats, rooms: Floats, room: int) -> Bools:
+    """Return which of some places are in a room or in a doorway of it, see ``Floor.room``; shape (rows, columns)."""
+    seen = np.zeros_like(inside)
+    depths = np.empty(len(rooms))
+    for row in range(len(z)):
+        for column in range(len(x)):
+            if inside[row, column]:
+                for each in range(len(rooms)):
+                    across, along = abs(x[column] - rooms[each, 0]), abs(z[row] - rooms[each, 1])
+                    depths[each] = min(rooms[each, 2] / 2 - across, rooms[each, 3] / 2 - along)
+                seen[row, column] = depths[room] >= min(depths.max(), 0.0) - 1e-9
+    return seen
 
 
 @compiled
@@ -370,3 +409,20 @@ def advance(begun: Steps, steps: Steps, field: Steps) -> None:
         if begun[i] < NEVER:
             for j in range(len(field)):
                 field[j] = min(field[j], begun[i] + steps[i, j])
+
+
+@compiled
+def restrict(field: Steps, least: int, most: int) -> bool:
+    """Raise steps to the least that they may be and leave out what is more than the most; return whether any is left.
+
+    Args:
+        field: Steps by place, which are changed.
+        least: What has to be waited for.
+        most: Steps that are looked at.
+    """
+    is_any = False
+    for i in range(len(field)):
+        steps = max(field[i], least)
+        field[i] = steps if steps <= most else NEVER
+        is_any |= steps <= most
+    return is_any

@@ -10,14 +10,14 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from itertools import combinations, count, product
+from itertools import combinations, count, pairwise, product
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from teamworld.seeding import generator
 from teamworld.worlds.household import physics
-from teamworld.worlds.household.handling_legs import NEVER, Handling, Legs, Steps
+from teamworld.worlds.household.handling_legs import NEVER, Handling, Legs, Steps, advance
 from teamworld.worlds.household.homes.home import SEARCHED, Box, Need, NodeId, Point, close
 from teamworld.worlds.household.interaction_points import SWINGS
 from teamworld.worlds.household.physics import ARM, WAIT, PrimitiveAction
@@ -140,37 +140,41 @@ class HandlingPlans:
 
         extend((), np.zeros(1, np.int16), work.things | work.opens, ())
         orders = sorted(orders)[:_ORDERS]
-        better = [each for _, order in orders for each in self._pass_by(agent, order)]
+        better = [each for steps, order in orders for each in self._pass_by(agent, steps, order)]
         return sorted({*orders, *better})[:_ORDERS]
 
-    def _pass_by(self, agent: AgentId, order: Order) -> list[tuple[int, Order]]:
-        """Return an order with a detour or two by which it takes no more steps at least."""
+    def _pass_by(self, agent: AgentId, steps: int, order: Order) -> list[tuple[int, Order]]:
+        """Return orders with a detour or two more that take no more steps at least."""
         passing: list[tuple[int, Order]] = []
-        steps = self._count(agent, order)
         for _ in range(2):
-            options = sorted((self._count(agent, tried), tried) for tried in self._insert(order))
+            options = sorted(self._insert(agent, order))
             if not options or options[0][0] > steps:
                 break
             passing += [each for each in options[:3] if each[0] <= steps]
             steps, order = options[0]
         return passing
 
-    def _insert(self, order: Order) -> Iterator[Order]:
-        held = 0
+    def _insert(self, agent: AgentId, order: Order) -> Iterator[tuple[int, Order]]:
+        """Yield orders with a detour more, and the steps that they take at least."""
+        onwards = self._count_onwards(order)
+        field, last, held = np.zeros(1, np.int16), _start(agent), 0
         for number, (handling, thing) in enumerate(order):
-            if held < HANDS:
-                for node in self._containers:
-                    detour: tuple[Handling, NodeId] = (("open", node), 0)
-                    if detour not in order:
-                        yield (*order[:number], detour, *order[number:])
+            for node in self._containers if held < HANDS else ():
+                opening: Handling = "open", node
+                if (opening, 0) not in order:
+                    over = _join(_join(field, self._legs.direct(last, opening)), self._legs.direct(opening, handling))
+                    steps = int((over + onwards[number]).min(initial=NEVER))
+                    yield steps, (*order[:number], (opening, 0), *order[number:])
+            field, last = _join(field, self._legs.direct(last, handling)), handling
             held += (handling[0] == "grab") - (thing > 0)
 
-    def _count(self, agent: AgentId, order: Order) -> int:
-        """Return the steps that an order takes at least."""
-        field, last = np.zeros(1, np.int16), _start(agent)
-        for handling, _ in order:
-            field, last = _join(field, self._legs.direct(last, handling)), handling
-        return int(field.min(initial=NEVER))
+    def _count_onwards(self, order: Order) -> list[Steps]:
+        """Return the fewest steps from after each handling of an order to its end, by place."""
+        handlings = [handling for handling, _ in order]
+        onwards: list[Steps] = [np.zeros(self._legs.places(handling), np.int16) for handling in handlings[-1:]]
+        for first, then in reversed(list(pairwise(handlings))):
+            onwards.insert(0, (self._legs.direct(first, then) + onwards[0]).min(axis=1, initial=NEVER))
+        return onwards
 
     # Courses.
 
@@ -202,24 +206,22 @@ class HandlingPlans:
         self, agent: AgentId, order: Order, ready: Mapping[NodeId, int], most: int
     ) -> _Course | None:  # fmt: skip
         """Return the shortest course through an order, see ``_PLACES_OF_ORDER``; None if there is none so short."""
-        handlings = [handling for handling, _ in order]
-        onwards: list[Steps] = [np.zeros(self._legs.places(handlings[-1]), np.int16)] if order else []
-        for first, then in zip(reversed(handlings[:-1]), reversed(handlings[1:]), strict=True):
-            onwards.insert(0, (self._legs.direct(first, then) + onwards[0]).min(axis=1))
+        onwards = self._count_onwards(order)
+        rest: dict[tuple[Point, int], int] = {}  # steps from a place on, when so much of the order is done
 
-        @cache
-        def rest(at: Point, number: int) -> int:
-            if number == len(order):
-                return 0
-            return int((self._legs.walk(at, handlings[number]) + onwards[number]).min(initial=NEVER))
+        def count_rest(moments: Sequence[_Moment]) -> None:
+            for done, (handling, _) in enumerate(order):
+                places = list(dict.fromkeys(m.at for m in moments if m.done == done and m[:2] not in rest))
+                if places:
+                    steps = (self._legs.walks(places, handling) + onwards[done]).min(axis=1, initial=NEVER)
+                    rest.update(zip(((at, done) for at in places), steps.tolist(), strict=True))
 
         floor, start = self._state.floor, self._state.points[agent]
         ticket, left = count(), _PLACES_OF_ORDER
-        waiting: list[tuple[int, int, int, _Moment]] = []
+        begun = _Moment(start, 0, frozenset({floor.room(start)}), ())
+        count_rest([begun])
+        waiting = [(rest.get(begun[:2], 0), 0, next(ticket), begun)]
         reached: set[tuple[Point, int, frozenset[NodeId]]] = set()
-        heapq.heappush(
-            waiting, (rest(start, 0), 0, next(ticket), _Moment(start, 0, frozenset({floor.room(start)}), ()))
-        )
         while waiting and left > 0:
             _, minus, _, moment = heapq.heappop(waiting)
             if moment.done == len(order):
@@ -228,8 +230,10 @@ class HandlingPlans:
                 continue
             reached.add(moment[:3])
             left, self._left = left - 1, self._left - 1
-            for after in self._list_steps(moment, order, ready):
-                total = 1 - minus + rest(after.at, after.done)
+            afters = list(self._list_steps(moment, order, ready))
+            count_rest(afters)
+            for after in afters:
+                total = 1 - minus + rest.get(after[:2], 0)
                 if total <= most and after[:3] not in reached:
                     heapq.heappush(waiting, (total, minus - 1, next(ticket), after))
         return None
@@ -310,8 +314,9 @@ def _start(agent: AgentId) -> Handling:
 
 def _join(begun: Steps, steps: Steps) -> Steps:
     """Return the fewest steps at the places after a handling."""
-    joined: Steps = np.minimum((begun[:, None] + steps).min(axis=0, initial=NEVER), NEVER)
-    return joined
+    field = np.full(steps.shape[1], NEVER, np.int16)
+    advance(begun, steps, field)
+    return field
 
 
 def _list_opened(acts: Sequence[PrimitiveAction]) -> dict[NodeId, int]:

@@ -181,6 +181,16 @@ def test_only_what_the_rule_reads_is_changed_and_no_change_is_made_twice(world: 
     assert hunt.check(plant(world, OwnField, name="table"), CHANGES).contexts < tally.contexts
 
 
+def test_the_past_stays_in_the_order_of_time(world: World) -> None:
+    hunt = Hunt(np.random.default_rng(0))
+    question = plant(world, Planted, read=lambda me: me.view.history)
+    assert len(question.me.view.history) > 1
+    hunt.check(question, CHANGES)
+    pasts = [place for place in hunt.changed_places(question.kind) if "history" in place]
+    assert pasts
+    assert not [place for place in pasts if place[-2:] == ("history", "order")]
+
+
 @pytest.mark.parametrize("same", [True, False])
 def test_what_an_agent_knows_changes_wherever_it_stands(same: bool, world: World) -> None:
     me = plant(world, Planted).me

@@ -168,6 +168,8 @@ def _with_parts(value: Any, parts: Mapping[Any, Any]) -> Any:  # noqa: ANN401  (
         return dict(zip(value, parts.values(), strict=True))
     if isinstance(value, AgentKnowledge) and value.scene is not None and parts["scene"] == value.view.text():
         parts = {**parts, "scene": parts["view"].text()}  # the rules put a view in the world's own words
+    if isinstance(value, WorldSpec) and len({*parts["agents"]}) < len(parts["agents"]):
+        raise ValueError("no agent is in a team twice")
     return dataclasses.replace(value, **parts)
 
 
@@ -331,7 +333,8 @@ def _spots(value: Any, path: Path, place: Place, met: set[int]) -> Iterator[tupl
             labels = list(_labels(value))
             for at, label in enumerate(labels):
                 yield (*place, label, "left out"), _Spot(path, value, at)
-            if len(labels) > 1 and not isinstance(value, Mapping):
+            # How actions ended is told in the order of time: no other order can be.
+            if len(labels) > 1 and not isinstance(value, Mapping) and place[-1] != "history":
                 yield (*place, "order"), _Spot(path, value)
         else:
             yield place, _Spot(path, value)
@@ -561,8 +564,6 @@ class Hunt:
     def _make(self, kind: str, place: Place, spot: _Spot, pool: Mapping[type, Sequence[Any]]) -> Change | None:
         if spot.at is not None:
             return _leave_out(spot.value, spot.at)
-        if place[-1] == "history":  # how actions ended is told in the order of time: no other order can be
-            return None
         if place[-1] != EXCHANGED:
             return _changes(spot.value, pool, self._rng)
         others = [value for value in self._earlier[kind, place] if value != spot.value]

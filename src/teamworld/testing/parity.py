@@ -282,6 +282,7 @@ class _Known:
     def __init__(self, base: object) -> None:
         parts = list(_walk(base, set()))
         self._knowledge = [(path, part) for path, part in parts if isinstance(part, AgentKnowledge)]
+        self._views = [path for path, part in parts if isinstance(part, FactsView)]
         self._rules = "\n".join(dict.fromkeys(part.rules for _, part in parts if isinstance(part, WorldSpec)))
         alike = dict.fromkeys(
             part for _, part in parts if isinstance(part, str | Entity | Action | Fact) and part != ""
@@ -292,7 +293,9 @@ class _Known:
         """The words, things, actions and facts in the question, each once; no name or reason is an empty word."""
 
     def list_places(self, path: Path) -> Sequence[Path]:
-        """Return where the same stands: what one agent knows may be given in several places."""
+        """Return where the same stands: what one agent knows may be given in several places, the time in all views."""
+        if path[-1] in ("t", "steps_left") and path[:-1] in self._views:
+            return [(*view, path[-1]) for view in self._views]
         for start, own in self._knowledge:
             if path[: len(start)] == start and len(path) > len(start):
                 field, rest = str(path[len(start)]), path[len(start) :]

@@ -11,7 +11,7 @@ from teamworld.cli import run
 #: Command line, and a part of the error message.
 REFUSED = {
     "dr": "drwell",
-    "": "paper",
+    "": "needs PAPER",
     "drwell --seeds 0": "1 to 1000",
     "drwell --seeds many": "whole number",
     "drwell --latency -1": "--latency",

@@ -386,7 +386,7 @@ def test_hearing_is_a_matter_of_distance() -> None:
     ("options", "words"),
     [
         ({"view_radus": 3}, "did you mean 'view_radius'"),
-        ({"view_radius": 0}, "greater than or equal to 1"),
+        ({"view_radius": 0}, "expected at least 1, got 0"),
         ({"timeouts": "short"}, "'spec' or 'paper'"),
     ],
 )

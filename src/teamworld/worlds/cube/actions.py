@@ -87,8 +87,8 @@ def schemas(state: SymbolicState, limits: TimeLimits, controller: Controller = "
             "move_to_block",
             (block, face, timeout(limits.move_to_block)),
             "Line up within timeout steps: go round blocks and agents as they stand to the free cell nearest to the "
-            "middle of the face (of two the upper or left one, or one on the way; the estimate is that of the nearer), "
-            "or behind others. " + (ending if is_spec else "If an action fails, the next begins."),
+            "middle of the face (of two the upper or left, or one on the way; estimated to the nearer), or behind "
+            "others. " + (ending if is_spec else "If an action fails, the next begins."),
             needs="a free cell at the face and a way to it; it waits for agents in the way.",
             example=Action("move_to_block", (entity(0), "left")),
         ),
@@ -100,8 +100,8 @@ def schemas(state: SymbolicState, limits: TimeLimits, controller: Controller = "
                 Param("count", "count", low=0, high=team, default=0, measure="quorum"),
                 timeout(limits.rendezvous),
             ),
-            "Wait until count agents, you included, do this at the face (0: as many as a push takes). Who pushes does "
-            "not count: all wait so or none. Needless before a push, which waits for those who walk up.",
+            "Wait until count agents, you included, do this at the face (0: as many as a push takes). Pushers do not "
+            "count: all wait or none. Needless before a push, which waits for those who walk up.",
             needs="you are lined up there" + (", else the plan ends." if is_spec else "."),
         ),
         ActionSchema(

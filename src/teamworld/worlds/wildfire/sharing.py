@@ -78,13 +78,15 @@ def _share_civilians(mission: Mission, state: SymbolicState) -> Mapping[AgentId,
 
 
 def _share_sectors(mission: Mission, state: SymbolicState) -> Mapping[AgentId, int]:
+    hidden = [number for number in state.unseen if number in state.sectors]
+    if not hidden:  # asked at every step, of large teams with nothing to look for too
+        return {}
     searchers = [
         agent
         for agent, body in state.agents.items()
         if body.holds is None and body.aboard is None
         if not mission.fights or mission.kinds[agent] not in WALKERS
     ]
-    hidden = [number for number in state.unseen if number in state.sectors]
     shared = {agent: number for number, agent in state.searchers.items() if number in hidden and agent in searchers}
     taken = frozenset(shared.values())
     pairs = sorted(

@@ -7,7 +7,6 @@ import os
 import shutil
 import sqlite3
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -189,6 +188,7 @@ def test_links_within_the_folder_and_to_it_are_taken(folder: Path, tmp_path: Pat
     assert RunFolder(tmp_path / "link").finished(RunFolder(folder).experiment())
 
 
+@pytest.mark.timeout(60)  # each takes less than a second; were it not linear, it would be minutes
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize(
     "lines",
@@ -214,9 +214,7 @@ def test_what_an_experiment_file_may_not_say_is_one_line(
     field = lines.split(":")[0]
     data = {name: value for name, value in yaml.safe_load(file.read_text()).items() if name != field}
     file.write_text(f"{yaml.safe_dump(data)}{lines}\n")
-    began = time.process_time()
     code = command(COMMANDS[name](folder, tmp_path))
-    assert time.process_time() - began < 5
     shown = capsys.readouterr()
     assert code in ((0, 2) if field in ("code", "price_tables", "prompts", "versions") else (2,)), shown.err
     assert "Traceback" not in shown.err
@@ -267,6 +265,7 @@ def test_folders_in_folders_without_end_are_one_line(
         subprocess.run(["rm", "-rf", str(folder / "d")], check=True)
 
 
+@pytest.mark.timeout(60)  # each takes seconds
 @pytest.mark.parametrize("name", ["failures", "metrics", "compare", "resume"])
 def test_a_log_of_empty_lines_is_damaged(
     name: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -278,9 +277,7 @@ def test_a_log_of_empty_lines_is_damaged(
     log.write_bytes(
         b"".join([packer.compress(line + b"\n"), *(packer.compress(empty) for _ in range(3_000)), packer.flush()])
     )
-    began = time.process_time()
     assert command(COMMANDS[name](folder, tmp_path)) == (0 if name == "resume" else 2)  # it reads no finished log
-    assert time.process_time() - began < 5
     assert name == "resume" or "record 1 is not an event" in capsys.readouterr().err
 
 

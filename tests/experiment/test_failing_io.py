@@ -162,7 +162,7 @@ def test_every_call_that_fails_ends_in_a_line_and_loses_nothing(
         assert "Traceback" not in shown.err
         assert "was not thought of" not in shown.err, (number, shown.err)
         assert code == 0 or shown.err.count("\n") == 1, (number, shown.err)
-        assert time.monotonic() - begun < 20
+        assert time.monotonic() - begun < 60  # and not the minutes of a patience
         assert command(asked(out)) == 0, (number, capsys.readouterr().err)
         capsys.readouterr()
         assert logs(out) == whole, number

@@ -225,7 +225,7 @@ def test_who_closes_a_store_need_not_wait_for_the_server(postgres: PostgresServe
             store.close()
             with pytest.raises(UserError, match="did not answer"):
                 await committing
-            assert time.monotonic() - begun < 20  # and not the five minutes of its patience
+            assert time.monotonic() - begun < 60  # and not the five minutes of its patience
 
         asyncio.run(give_up())
     finally:

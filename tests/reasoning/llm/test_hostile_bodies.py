@@ -6,7 +6,6 @@ import asyncio
 import gc
 import gzip
 import json
-import time
 import tracemalloc
 import zlib
 from collections.abc import Iterator
@@ -159,6 +158,7 @@ def _choice(text: str) -> dict[str, object]:
 
 
 @pytest.mark.heavy
+@pytest.mark.timeout(120)  # each takes seconds; were it not linear, it would be many minutes
 @pytest.mark.parametrize(("kind", "packed"), [*((kind, False) for kind in long_bodies()), ("lists", True)])
 def test_a_body_that_is_hard_to_take_costs_little(kind: str, packed: bool) -> None:
     status, body = long_bodies()[kind]
@@ -172,9 +172,6 @@ def test_a_body_that_is_hard_to_take_costs_little(kind: str, packed: bool) -> No
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    began = time.process_time()
-    ask(iter([head + sent]), Secret("sk-0123456789abcdef"))
-    assert time.process_time() - began < 5
     assert isinstance(got, Completion | Fault)
     assert peak < MOST
 

@@ -174,6 +174,9 @@ def test_a_body_that_is_hard_to_take_costs_little(kind: str, packed: bool) -> No
         tracemalloc.stop()
     assert isinstance(got, Completion | Fault)
     assert peak < MOST
+    if kind == "punycode":  # read as what it says it is, it takes half a minute and another text comes of it
+        assert isinstance(got, Fault)
+        assert got.text.startswith("HTTP 400: a-b9b9")
 
 
 @pytest.mark.heavy

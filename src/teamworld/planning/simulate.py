@@ -88,7 +88,7 @@ def simulate_plan(actions: Sequence[Action], agent: AgentId, facts: Facts, domai
         before.append(facts)
         verdict = domain.check(agent, action, facts)
         if not verdict.ok:
-            reason = f"action {index + 1}, {plain(action)}: {verdict.reason}"
+            reason = f"action {index + 1}, {plain(action)}: {verdict.explanation}"
             return SimulatedPlan(agent, domain, tuple(actions), tuple(before), tuple(spans), reason)
         spans.append(domain.estimate_steps(agent, action, facts))
     return SimulatedPlan(agent, domain, tuple(actions), tuple(before), tuple(spans))

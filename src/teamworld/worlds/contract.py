@@ -103,6 +103,11 @@ class Verdict(NamedTuple):
         """The reason in one word."""
         return self.reason.partition(":")[0]
 
+    @property
+    def explanation(self) -> str:
+        """Why not, in words a newcomer understands, where the world explains it; else its word."""
+        return self.reason.partition(": ")[2] or self.reason
+
 
 POSSIBLE = Verdict(True)
 
@@ -152,7 +157,8 @@ class Outcome(NamedTuple):
         if self.is_stopped:
             return self.reason.replace(self.word, "stopped", 1)
         why = self.reason.partition(": ")[2] or self.reason
-        return f"{self.status}, {why}" if why else self.status
+        how = "ended early" if why and self.status == "done" else self.status
+        return f"{how}, {why}" if why else how
 
 
 class GoalEvent(NamedTuple):

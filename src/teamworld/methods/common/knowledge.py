@@ -20,7 +20,7 @@ from teamworld.planning.fetch import held_things, wanted_kind
 from teamworld.planning.goals import open_goals
 from teamworld.planning.vocabulary import Vocabulary
 from teamworld.reasoning.contract import Question
-from teamworld.worlds.contract import Domain, Goal, Option, Outcome, View, WorldSpec
+from teamworld.worlds.contract import WAIT, Domain, Goal, Option, Outcome, View, WorldSpec
 
 Asked = TypeVar("Asked", bound=BaseModel)
 
@@ -159,7 +159,7 @@ class AgentKnowledge:
             counts = hauling.steps_until_it_counts(self.agent, known)
             if counts is None:
                 return ", all lies already"
-            return f", counts after {counts}" if counts <= self.steps_left else ", more than are left"
+            return f", counts after {counts}{'' if counts <= self.steps_left else ', more than are left'}"
         if option.steps > self.steps_left:
             return ", more than are left"
         if hauling is None or option.goal is None:
@@ -213,8 +213,11 @@ class AgentKnowledge:
 
     @property
     def abilities(self) -> Sequence[ActionSchema]:
-        """What it can do; what only pays for talking is left out, as no prompt offers it."""
-        return [schema for schema in self.view.abilities if schema.verb != "talk"]
+        """What it can do; without what only pays for talking, and without `wait` where `idle` alone does the same."""
+        idles = (schema for schema in self.view.abilities if schema.verb == "idle")
+        is_twice = any(all(param.default is not None for param in schema.params) for schema in idles)
+        left_out = ("talk", WAIT.verb) if is_twice else ("talk",)
+        return [schema for schema in self.view.abilities if schema.verb not in left_out]
 
     @property
     def values(self) -> Mapping[str, tuple[Term, ...]]:

@@ -121,10 +121,8 @@ def _became(order: GivenOrder, me: AgentKnowledge) -> str:
         return "done"  # no history holds it
     history: Sequence[Outcome] = me.view.history
     ended = next((done for done in history if done.start >= order.step and str(done.action) == order.action), None)
-    if ended is not None and ended.is_stopped:
-        return "stopped by what came next"
     if ended is not None:
-        return f"{ended.status}{f', {ended.reason}' if ended.reason else ''}"
+        return "stopped by what came next" if ended.is_stopped else ended.ending
     return GOES_ON if me.doing is not None and str(me.doing) == order.action else "broken off"
 
 
@@ -182,6 +180,11 @@ class Member(NamedTuple):
                 by_verb.setdefault(option.action.verb, option)
         first = [*dict.fromkeys((*running, *goals, *by_verb.values()))]
         return [*first, *(option for option in listed if option not in first)][:MOST]
+
+    @property
+    def told_options(self) -> Sequence[Option]:
+        """The options as the record lists them: to wait comes last."""
+        return sorted(self.options, key=lambda option: option.action == WAIT != self.me.doing)
 
     @property
     def more(self) -> int:

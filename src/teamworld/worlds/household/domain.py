@@ -83,6 +83,9 @@ class HouseholdDomain(StateDomain[Known]):
             return super().describe_goal(goal, agent, facts)
 
         def ways(thing: Entity) -> tuple[int, int | None] | None:
+            if thing in known.hands.get(agent, ()):
+                is_known = wanted.target in known.room
+                return 0, self._ticks(agent, Action("deliver"), known) if is_known else None
             if len(known.hands.get(agent, ())) >= HANDS:
                 return None
             take = self.ways.steps(agent, thing, known) + len(self._take(thing, known))

@@ -65,7 +65,7 @@ def schemas(names: Names, known: Known, *, turns: bool, primitives: bool = False
         ActionSchema("fetch", (thing,), "Walk to the thing and take it.", known_thing),
         ActionSchema(
             "deliver", (), f"Carry all that you hold to {plain(target)} and put it there, a step each.{open_first}",
-            f"You hold something; you have already seen {plain(target)} yourself.",
+            f"You hold something then; you have seen {plain(target)} yourself, before you plan this.",
         ),
         ActionSchema(
             "go", (place,), "Walk to a room, or until a thing is in reach.",

@@ -135,7 +135,7 @@ def tell_goal(
         known: What is known.
         agent: For whom.
         ways: Returns for a thing the estimated steps until the agent holds it, and from there until it is delivered,
-            None where it is not known where to; None in all where the agent has no free hand.
+            None where it is not known where to; None in all where the agent has no free hand for it.
     """
     if goal.state == "done":
         return "done"
@@ -146,7 +146,11 @@ def tell_goal(
     for who, own in held.items():
         if own:
             verb = "you hold" if who == agent else f"{who} held" if who in known.last else f"{who} holds"
-            brings = f" when last seen and may bring {'it' if len(own) == 1 else 'them'}" if who in known.last else ""
+            them = "it" if len(own) == 1 else "them"
+            brings = f" when last seen and may bring {them}" if who in known.last else ""
+            way = ways(own[0]) if who == agent else None
+            if way is not None and way[1] is not None:
+                brings = f", {count(way[1], 'step')} to bring {them}"
             parts.append(f"{verb} {listed([*map(plain, own)])}{brings}")
     lying = [
         thing
@@ -256,7 +260,7 @@ class _Scene:
         if not place:
             return f"{who}:{self.where(who)}, holding {self.held(who)}{apart}."
         hands = (
-            f"held {self.held(who)} then{apart}" if self._known.hands[who] else "held nothing then, as far as you know"
+            f"held {self.held(who)} then{apart}" if self._known.hands[who] else "has nothing in hand that you know of"
         )
         return f"{who}, seen {ago(place)}:{self.where(who)}{left}; {hands}."
 

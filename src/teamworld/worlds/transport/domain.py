@@ -99,6 +99,8 @@ class TransportDomain(StateDomain[Known]):
             return super().describe_goal(goal, agent, facts)
 
         def ways(thing: Entity) -> tuple[int, int | None] | None:
+            if thing in known.load(agent):
+                return 0, self._frames_until_it_counts(agent, known) if self._can_deliver(known) else None
             if len(known.hands.get(agent, ())) >= HANDS:
                 return None
             take = self._frames(agent, Action("fetch", (thing,)), known)

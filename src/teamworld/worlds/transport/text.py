@@ -92,7 +92,8 @@ def _tell_sight(eyes: Eyes, team: bool) -> str:
         f"is below your picture, so what lies there is missed. explore makes {TURNS} turns within {MIDDLE_NEAR:g} m of "
         f"the middle of a room, or where you get stuck. A room counts as explored after that, or once {_WHOLE} of it "
         f"was seen, and as explored in part from {_PART} on or once you have been there; shares seen are told in steps "
-        f"of 10 %. Coming into a room shows what is there with probability {GLANCE:g}, exploring it all.{noise}{moved}"
+        f"of 10 %. Take it that coming into a room shows a thing there with probability {GLANCE:g} and exploring it "
+        f"shows the rest, though corners may stay hidden.{noise}{moved}"
     )
 
 
@@ -106,8 +107,8 @@ def _tell_ways(wants: Wants) -> str:
         f"have seen it), {MIDDLE_NEAR:g} m before the middle to explore and half a room's width before it to go there. "
         "Nobody is told of doors, so a walk may first lead away; four in five take half to twice their estimate. "
         f"A grasp is {GRASP_FRAMES} more, looking around {TURNS * TURN_FRAMES}, a "
-        f"search {SEARCH_STEPS * TURN_FRAMES}, a wait {PULSE} at most. Who does something else than waiting is asked "
-        "again when it ends, or sooner."
+        f"search {SEARCH_STEPS * TURN_FRAMES}, a wait {PULSE} at most. You are asked again when your action ends, or "
+        "sooner."
     )
 
 
@@ -153,7 +154,7 @@ def tell_goal(
         agent: For whom.
         wants: All that is wanted.
         ways: Returns for a target the estimated steps until the agent holds it, and from there until it counts, None
-            where nobody knows where to look for the bed; None in all where the agent has no free hand.
+            where nobody knows where to look for the bed; None in all where the agent has no free hand for it.
     """
     if goal.state == "done":
         return "done"
@@ -165,6 +166,9 @@ def tell_goal(
             carry = "carried" if who in known.last else "carry" if who == agent else "carries"
             age = " when last seen" if who in known.last else ""
             age += ", which counts already" if _is_by_bed(who, known) else ""
+            way = ways(own[0]) if who == agent and not age else None
+            if way is not None and way[1] is not None:
+                age = f", {count(way[1], 'step')} until {'it counts' if len(own) == 1 else 'they count'}"
             parts.append(f"{'you' if who == agent else who} {carry} {listed([*map(plain, own)])}{age}")
     for thing, serves in wants.lying(known).items():
         if serves == goal.id:

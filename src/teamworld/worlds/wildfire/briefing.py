@@ -204,9 +204,9 @@ def _people(instance: WildfireInstance, mission: Mission) -> Iterator[str]:
         f"every {number_of(every, 'step')}{die}. A firefighter carries 1, picked up less than "
         f"{mission.lift_reach:g} cells away."
         + (" One that is put down outside the zone walks on." if mission.has_zone else " Put down, it walks on.")
-        + " Of free-handed firefighters and free civilians those nearest to each other are paired first; the situation "
-        "says which civilian is for whom, and nobody is bound by it. Where nobody is there to be picked up, a plan is "
-        "over."
+        + " Of free-handed firefighters and free civilians those nearest to each other are paired first, so that each "
+        "is for a different one; the situation says which, and nobody is bound by it. One out of sight is told where "
+        "it was last seen. A plan ends where it leads to civilians and none is free there."
     )
 
 
@@ -231,7 +231,8 @@ def _search(mission: Mission) -> Iterator[str]:
         yield (
             "Nobody need say who searches where: the situation says which sector is for whom. Of "
             f"{' and '.join(f'{kind}s' for kind in searchers)} and sectors not seen whole those are paired first that "
-            "show most unseen ground of the sector for each step of the way there and through it. A pair stays as "
+            "show most unseen ground of that sector, what lies on the way not counted, for each step of the way there "
+            "and through it. A pair stays as "
             "long as the agent gets nearer to where its sector's search goes on; all others are paired anew at each "
             "step. Nobody is bound by it."
         )

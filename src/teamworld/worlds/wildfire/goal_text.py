@@ -216,8 +216,15 @@ def _people(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState) 
     held = [number for number, person in state.members(goal.thing.id).items() if person.state == "held"]
     what = "to bring to zone_0" if goal.kind == "rescue" else "to keep from the fire until it is out"
     is_rescue, body, zone = goal.kind == "rescue", state.agents.get(agent), state.zone
-    yield f"{number_of(goal.units, 'civilian')} {what}" + (f", {len(held)} carried now" if held else "")
-    yield "nobody else is of use" if is_rescue and len(held) >= goal.units else _hands(goal, mission)
+    left = goal.units - len(held)
+    carried = (
+        f", {len(held)} carried now, {left} to be picked up" if is_rescue and left else f", {len(held)} carried now"
+    )
+    yield f"{number_of(goal.units, 'civilian')} {what}" + (carried if held else "")
+    if is_rescue:
+        yield "one firefighter for each" if left else "nobody else is of use"
+    else:
+        yield _hands(goal, mission)
     if is_rescue and body is not None and zone is not None and body.holds in held:
         steps = travel_ticks(mission.kinds[agent], body.at, zone_cell(body.at, zone), state)
         yield f"{agent} carries one, {number_of(steps, 'step')} to zone_0"

@@ -147,7 +147,9 @@ def _is_fire(thing: Term) -> bool:
 def _near_enough(kind: str, mission: Mission) -> str:
     """Return where going to a thing ends, in words."""
     sought = {"rescue": "civilians", "both": "civilians or fire"}.get(mission.task, "fire")
-    search = "" if mission.known else f"; at a sector on until somebody has seen all of it, or new {sought} somewhere"
+    search = (
+        "" if mission.known else f"; at a sector, search until somebody has seen all of it, or new {sought} somewhere"
+    )
     if kind not in WALKERS:
         return ("above a fire where it is hot or burnt" if mission.burns else "above its middle") + search
     if kind == "bulldozer":

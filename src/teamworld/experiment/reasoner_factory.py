@@ -438,7 +438,7 @@ async def live(
         return
     async with AsyncExitStack() as stack:
         calls = stack.enter_context(CallStore(folder.results_file))
-        patience = Patience(per_try=running.timeout, outage=running.patience)
+        patience = Patience.lasting(running.timeout, running.patience)
         gateways: dict[str, Exchange] = {}
         for name, endpoint in plan.endpoints.items():
             if endpoint.provider == "mailbox":

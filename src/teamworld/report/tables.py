@@ -17,6 +17,7 @@ from teamworld.metrics.summary import Rate
 from teamworld.reasoning.registry import describe
 from teamworld.report.episode_columns import EpisodeColumns, MethodColumns
 from teamworld.report.statistics import Interval, mean_interval, ratio_interval
+from teamworld.worlds.contract import GOALS_AND_STEPS
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
@@ -192,7 +193,8 @@ def first_metrics(rows: Sequence[EpisodeRow]) -> tuple[str, ...]:
 def describe_headline(rows: Iterable[EpisodeRow]) -> str:
     """Return what the measures of the headline say on this level, but for those that say the same everywhere."""
     every = {(part.metric, part.definition): part for row in rows for part in row.summary.headline}
-    measures = [part for part in every.values() if part.metric not in _COMMON]
+    usual = {measure.definition for measure in GOALS_AND_STEPS}
+    measures = [part for part in every.values() if part.definition not in usual]
     return "; ".join(f"{_words(part.metric)} ({unit(part)} is better): {part.definition}" for part in measures)
 
 

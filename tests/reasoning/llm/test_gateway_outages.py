@@ -15,7 +15,7 @@ from teamworld.reasoning.llm.contract import (
     PASSING,
     FaultKind,
 )
-from teamworld.reasoning.llm.gateway import START, Sent, Unreachable
+from teamworld.reasoning.llm.gateway import START, Patience, Sent, Unreachable
 from tests.reasoning.llm.gateways import PATIENCE, Bench, Entry, Script, Step, fault, kinds, one_poisoned, steps, until
 
 # Outages
@@ -134,6 +134,12 @@ def test_slow_answers_are_no_outage() -> None:
         return await asyncio.gather(*tasks, *bench.calls(1))
 
     assert all(sent.completion for sent in bench.play(main()))
+
+
+def test_one_answer_may_take_all_the_time_that_is_given_to_it() -> None:
+    bench = Bench(lambda name, count, time: Step(6000.0), patience=Patience.lasting(7200.0, 300.0))
+    assert all(sent.completion for sent in bench.play(bench.all(1)))
+    assert Patience.lasting(1.0, 300.0).total == Patience().total
 
 
 def test_a_request_that_kills_every_try_does_not_keep_the_others_waiting() -> None:

@@ -66,6 +66,11 @@ class Patience(msgspec.Struct, frozen=True, kw_only=True):
     """How long nothing but faults may come before the run stops, never less than ``per_try``; also the longest wait
     that a provider may ask for."""
 
+    @classmethod
+    def lasting(cls, per_try: float, outage: float) -> Patience:
+        """Return one with these times, in seconds, in which a call has time for five tries, and never less than else."""
+        return cls(per_try=per_try, total=max(cls().total, 5 * per_try), outage=outage)
+
 
 class Sent(NamedTuple):
     """What came of a call."""

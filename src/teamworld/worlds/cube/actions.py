@@ -81,7 +81,6 @@ def schemas(state: SymbolicState, limits: TimeLimits, controller: Controller = "
             "move",
             (Param("direction", "choice", SIDES), steps(1)),
             "Go that many cells, pushing a block ahead; fails if stopped.",
-            example=Action("move", ("up", 2)),
         ),
         ActionSchema(
             "move_to_block",

@@ -185,3 +185,9 @@ def test_a_planner_that_waits_for_free_agents_asks_less_often() -> None:
         for label in ("cmas", "cmas:free")
     }
     assert 0 < asked["cmas:free"] < asked["cmas"]
+
+
+@pytest.mark.parametrize("arguments", [["fork", "runs/none"], ["worth", "runs/none"], ["play", "rooms"]])
+def test_what_plays_in_one_piece_takes_no_shard(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
+    assert command([*arguments, "--shard", "1/2"]) == 2
+    assert "plays in one piece" in capsys.readouterr().err

@@ -77,6 +77,7 @@ def fork(
         raise UserError("--step says when the change of --change takes place: give both, or neither for a null fork")
     if step is not None and step < 0:
         raise UserError(f"--step is a number from 0, got {step}")
+    options.refuse_shard()
     from teamworld.cli import fork_output
     from teamworld.experiment.fork import find_episode, read_changes
     from teamworld.experiment.store.folder import RunFolder
@@ -135,6 +136,7 @@ def worth(
     for name, value, least in (("continuations", continuations, 2), ("orders", orders, 2)):
         if value is not None and not least <= value <= _MOST:
             raise UserError(f"--{name} is a number from {least} to {_MOST:,}, got {value}")
+    options.refuse_shard()
     from teamworld.cli import fork_output
     from teamworld.experiment.fork import find_episode
     from teamworld.experiment.process_pool import processors

@@ -57,6 +57,7 @@ def play(
     json:
         Print one JSON object with every episode, and nothing else.
     """
+    options.refuse_shard()
     from teamworld.cli import play_session
     from teamworld.experiment.spec import build
 

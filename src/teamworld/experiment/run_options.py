@@ -126,3 +126,8 @@ class RunOptions:
     def part(self) -> Shard | None:
         """The part of the episodes that is run; None: all."""
         return None if self.shard is None else parse_shard(self.shard)
+
+    def refuse_shard(self) -> None:
+        """Raise ``UserError`` where a shard is asked for of what is played in one piece."""
+        if self.shard is not None:
+            raise UserError("--shard divides runs of many episodes; this command plays in one piece: leave it out")

@@ -40,7 +40,7 @@ def test_what_a_teammate_is_seen_to_hold_is_held_now_and_else_then() -> None:
     assert "Bob held cupcake_32 when last seen and may bring it" in describe_goals(here, "Alice")
     done(here, "Bob", "go(<coffeetable>(23))", "put(<cupcake>(32), <coffeetable>(23))", "explore(<kitchen>(11))", GO)
     done(here, "Alice", GO, "explore(<kitchen>(11))")
-    assert "; held nothing then, as far as you know." in here.view("Alice").text()
+    assert "; has nothing in hand that you know of." in here.view("Alice").text()
 
 
 def test_what_was_opened_and_is_empty_is_said_to_be() -> None:

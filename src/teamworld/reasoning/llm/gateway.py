@@ -68,7 +68,7 @@ class Patience(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def lasting(cls, per_try: float, outage: float) -> Patience:
-        """Return one with these times, in seconds, in which a call has time for five tries, and never less than else."""
+        """Return one with these times, in seconds: a call of its has time for five tries, and never less than else."""
         return cls(per_try=per_try, total=max(cls().total, 5 * per_try), outage=outage)
 
 

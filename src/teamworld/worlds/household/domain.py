@@ -66,7 +66,13 @@ class HouseholdDomain(StateDomain[Known]):
 
     def abilities(self, _agent: AgentId, facts: Facts) -> tuple[ActionSchema, ...]:
         """Return what an agent can do."""
-        return schemas(self.names, self.read(facts), turns=self.rules.sight == "cone", primitives=bool(self._passed))
+        return schemas(
+            self.names,
+            self.read(facts),
+            turns=self.rules.sight == "cone",
+            strict=self.rules.strict_put,
+            primitives=bool(self._passed),
+        )
 
     def describe(self, view: View) -> Iterator[str]:
         """Yield the lines of a situation in words."""
@@ -91,7 +97,7 @@ class HouseholdDomain(StateDomain[Known]):
             take = self.ways.steps(agent, thing, known) + len(self._take(thing, known))
             if wanted.target not in known.room:
                 return take, None
-            return take, self.ways.steps(agent, wanted.target, self._moved(agent, thing, known)) + 1
+            return take, self._ticks(agent, Action("deliver"), _taken(agent, thing, self._moved(agent, thing, known)))
 
         return tell_goal(goal, wanted, known, agent, ways)
 

@@ -30,13 +30,16 @@ PASSED: Final[dict[str, Verb]] = {"walktowards": "walktowards", "putin": "putin"
 EXPLANATIONS: Final[Mapping[str, str]] = {**REASONS, "gone": "{thing} is not where it was"}
 
 
-def schemas(names: Names, known: Known, *, turns: bool, primitives: bool = False) -> tuple[ActionSchema, ...]:
+def schemas(
+    names: Names, known: Known, *, turns: bool, strict: bool, primitives: bool = False
+) -> tuple[ActionSchema, ...]:
     """Return what an agent can do, with what it knows of as arguments.
 
     Args:
         names: Of everything.
         known: What the agent knows.
         turns: Whether agents turn, for they see only what is ahead of them.
+        strict: Whether nothing can be put into what is closed.
         primitives: Whether they can do single actions of the engine.
     """
     rooms = tuple(names.rooms)
@@ -76,7 +79,7 @@ def schemas(names: Names, known: Known, *, turns: bool, primitives: bool = False
         ActionSchema("grab", (thing,), "Take a thing.", "As for fetch, and it is in reach."),
         ActionSchema(
             "put", (thing, Param("place", "entity", fixed)), f"Put a thing into a container{or_on}.",
-            "You hold it; the place is in reach, and open if it is a container.",
+            f"You hold it; the place is in reach{', and open if it is a container' if strict else ''}.",
         ),
         ActionSchema("idle", (Param("steps", "count", low=1),), "Do nothing for so many steps."),
         *((turn,) if turns else ()),

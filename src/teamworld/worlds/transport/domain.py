@@ -89,7 +89,14 @@ class TransportDomain(StateDomain[Known]):
     def describe(self, view: View) -> Iterator[str]:
         """Yield the lines of a situation in words."""
         agent, known = view.agent, self.read(view.known)
-        return describe(agent, view.t, view.known, known, self.wants, lambda place: self._walk(agent, place, known))
+
+        def bring(room: Entity) -> int:
+            return self._walk_to_bed(agent, self._entered(agent, room, known, looks=False), BED_RANGE)
+
+        ways = bring if self._can_deliver(known) else None
+        return describe(
+            agent, view.t, view.known, known, self.wants, lambda place: self._walk(agent, place, known), ways
+        )
 
     def describe_goal(self, goal: Goal, agent: AgentId, facts: Facts) -> str:
         """Return what a goal lacks, what is known of it, and the frames that this takes the agent."""

@@ -61,10 +61,10 @@ def tell_rules(wants: Wants, rules: Rules, eyes: Eyes, beliefs: TransportBeliefs
         f"You have two hands, for one target or container each. Fetching walks to {FETCH_NEAR:g} m and grasps, at any "
         f"height; from up to {GRASP_RANGE:g} m where no way leads nearer.{steal} Putting a target into the container "
         f"in your other hand takes {rules.put_frames} steps{spill}. A container holds {CAPACITY} targets, of any "
-        "tasks; fetching one is listed with the task "
+        "tasks; fetching a container is listed with the task "
         f"that lacks most. Dropping takes {DROP_FRAMES} steps a hand: the thing lies after the first, and another "
-        f"action may be begun then. What is in a container stays in it; the container fills a hand itself, so it gains "
-        f"from three targets on, after two puts. Deliver drops at {BED_NEAR:g} m from the bed; "
+        f"action may be begun then. What is in a container stays in it; the container fills a hand itself, so it pays "
+        f"from three targets on (two puts and a hand). Deliver drops at {BED_NEAR:g} m from the bed; "
         "what you still hold there counts already, but tasks list it until it lies.",
         _tell_sight(eyes, team),
     ]
@@ -196,7 +196,13 @@ def _is_by_bed(who: AgentId, known: Known) -> bool:
 
 
 def describe(
-    agent: AgentId, t: int, facts: Facts, known: Known, wants: Wants, walk: Callable[[Entity], int]
+    agent: AgentId,
+    t: int,
+    facts: Facts,
+    known: Known,
+    wants: Wants,
+    walk: Callable[[Entity], int],
+    bring: Callable[[Entity], int] | None,
 ) -> Iterator[str]:
     """Yield the lines of a situation in words.
 
@@ -207,12 +213,15 @@ def describe(
         known: The same in the form of rules.
         wants: What is to be delivered.
         walk: Returns the estimated steps until the agent is in a room, or has something in reach.
+        bring: Returns the estimated steps from the middle of a room until what one brings counts; None where nobody
+            knows where to bring it.
     """
-    scene = _Scene(agent, t, facts, known, wants, walk)
+    scene = _Scene(agent, t, facts, known, wants, walk, bring)
     yield f"You are {agent}{scene.where(agent)}. {scene.held(agent)}."
     whole, missing = sum(wanted.number for wanted in wants.wanted), sum(wants.missing(known).values())
     yield f"As far as you know {whole - missing} of {whole} are delivered."
-    yield "After each place: the estimated steps of your walk there."
+    then = "; of rooms then those from the middle to the bed" if bring is not None else ""
+    yield f"After each place: the estimated steps of your walk there{then}."
     for room in known.rooms:
         yield from scene.room(room)
     if rest := [entity for entity in scene.entities if scene.room_of(entity) not in known.rooms]:
@@ -228,9 +237,16 @@ class _Scene:
     """The words for what an agent knows, see ``describe``."""
 
     def __init__(
-        self, agent: AgentId, t: int, facts: Facts, known: Known, wants: Wants, walk: Callable[[Entity], int]
+        self,
+        agent: AgentId,
+        t: int,
+        facts: Facts,
+        known: Known,
+        wants: Wants,
+        walk: Callable[[Entity], int],
+        bring: Callable[[Entity], int] | None,
     ) -> None:
-        self._agent, self._known, self._wants, self._walk = agent, known, wants, walk
+        self._agent, self._known, self._wants, self._walk, self._bring = agent, known, wants, walk, bring
         self._ages = Ages(facts, t)
         held = {thing for things in known.hands.values() for thing in things}
         subjects = {*known.room, *(thing for thing, box in known.inside.items() if box not in held)} - held
@@ -276,7 +292,8 @@ class _Scene:
         share = f", {known.shares[room]} % seen" if 0 < known.shares.get(room, 0) < 100 else ""
         here = known.at.get(self._agent) == room
         way = "you are here" if here else count(self._walk(room), "step")
-        yield f"{plain(room)} ({way}): {explored}{share}."
+        bring = "" if self._bring is None else f"; then {self._bring(room)}"
+        yield f"{plain(room)} ({way}{bring}): {explored}{share}."
         there = [entity for entity in self.entities if self.room_of(entity) == room]
         inside = [entity for entity in there if known.inside.get(entity) not in there]  # the rest is told as contents
         for words, is_own in _GROUPS.items():

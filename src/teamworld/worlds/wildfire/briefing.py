@@ -230,9 +230,8 @@ def _search(mission: Mission) -> Iterator[str]:
     if searchers := mission.of_team("drone", "helicopter") if mission.fights else ("free-handed agent",):
         yield (
             "Nobody need say who searches where: the situation says which sector is for whom. Of "
-            f"{' and '.join(f'{kind}s' for kind in searchers)} and sectors not seen whole those are paired first that "
-            "show most unseen ground of that sector, what lies on the way not counted, for each step of the way there "
-            "and through it. A pair stays as "
-            "long as the agent gets nearer to where its sector's search goes on; all others are paired anew at each "
-            "step. Nobody is bound by it."
+            f"{' and '.join(f'{kind}s' for kind in searchers)} and sectors not seen whole those are paired first in "
+            "which the agent shows most unseen ground of that sector for each step, its way there included. A pair "
+            "stays as long as the agent gets nearer to where its sector's search goes on; all others are paired anew "
+            "at each step. Nobody is bound by it."
         )

@@ -227,7 +227,10 @@ def _people(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState) 
         yield _hands(goal, mission)
     if is_rescue and body is not None and zone is not None and body.holds in held:
         steps = travel_ticks(mission.kinds[agent], body.at, zone_cell(body.at, zone), state)
-        yield f"{agent} carries one, {number_of(steps, 'step')} to zone_0"
+        way = "in" if state.in_zone(body.at) else f"{number_of(steps, 'step')} to"
+        yield f"{agent} carries one, {way} zone_0"
+        return
+    if mission.kinds[agent] not in goal.kinds:
         return
     if way := _way(agent, goal.thing, mission, state):
         yield f"{agent} is at the nearest" if way == f"{agent} is there" else f"the nearest {way}"

@@ -98,7 +98,9 @@ def _schemas(kind: str, mission: Mission, state: SymbolicState) -> Iterator[Acti
         yield from _cutting(kind, mission, place, spot, [thing for thing in things if _is_target(thing)])
     if kind == "firefighter" and mission.has_people:
         near, example = f"a free civilian less than {mission.lift_reach:g} cells away; empty hands.", Action("pick_up")
-        yield ActionSchema("pick_up", (), "Pick up the nearest free civilian.", near, example)
+        yield ActionSchema(
+            "pick_up", (), "Pick up the nearest free civilian; of several who do, each takes another.", near, example
+        )
         doc = "Put down the civilian that you carry" + ("; in the zone it is safe." if mission.has_zone else ".")
         yield ActionSchema("drop_off", (), doc, "you carry a civilian.", Action("drop_off"))
     if kind == "helicopter" and mission.agents("firefighter"):
@@ -111,7 +113,9 @@ def _schemas(kind: str, mission: Mission, state: SymbolicState) -> Iterator[Acti
     if mission.pours and kind in ("firefighter", "helicopter"):
         yield from _pouring(kind, mission, place, [thing for thing in things if _is_fire(thing)])
     yield ActionSchema("wait", (), "Do nothing for 1 step.", example=Action("wait"))
-    yield ActionSchema("idle", (_STEPS,), "Do nothing for so many steps.", example=Action("idle", (3,)))
+    yield ActionSchema(
+        "idle", (_STEPS,), "Do nothing for so many steps, whatever happens.", example=Action("idle", (3,))
+    )
     doc = "Do nothing for so many steps: what messages cost where they take time."
     yield ActionSchema("talk", (_STEPS,), doc, example=Action("talk", (1,)))
 

@@ -597,7 +597,7 @@ class _Told:
                 whose = f", for {carriers[number]}" if number in carriers else ""
                 lines.append((dist(place, self._at), f"{name} at {self._way(place)}{age}{whose}"))
             elif person.was is not None:
-                lines.append((dist(place, self._at), f"{name} was at {show(place)}{age} and went away from there"))
+                lines.append((dist(place, self._at), f"{name} was at {show(place)}{age}; it is no longer there"))
             else:
                 lines.append((1e9, f"{name}, where is not known"))
         if lines:

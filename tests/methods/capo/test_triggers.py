@@ -60,22 +60,22 @@ def test_of_a_goal_that_is_done_nothing_is_wanted() -> None:
 
 def test_a_goal_about_one_thing_is_new_once_it_is_known_wherever_the_thing_is() -> None:
     watching = watch()
-    assert texts(watching, sees(goals=(single(0),))) == ["Alice found item_0, of task deliver_0"]
+    assert texts(watching, sees(goals=(single(0),))) == ["Alice knows of item_0, of task deliver_0 now"]
     assert texts(watching, sees("<item>(0) AT (2, 3)", goals=(single(0), single(1)))) == [
-        "Alice found item_1, of task deliver_1"
+        "Alice knows of item_1, of task deliver_1 now"
     ]
 
 
 def test_each_target_is_a_reason_once() -> None:
     watching, view = watch(), sees("<apple>(3) IN <kitchen>(11)")
-    assert texts(watching, view) == ["Alice found apple_3"]
+    assert texts(watching, view) == ["Alice knows of apple_3 now"]
     assert texts(watching, view) == []
 
 
 def test_what_one_was_told_of_is_not_new_unless_as_competitors_had_it() -> None:
     view = sees("<apple>(3) IN <kitchen>(11)")
     assert texts(watch(), view, [APPLE]) == []
-    assert texts(watch(told_counts=False), view, [APPLE]) == ["Alice found apple_3"]
+    assert texts(watch(told_counts=False), view, [APPLE]) == ["Alice knows of apple_3 now"]
 
 
 def test_a_delivery_is_noticed_when_the_action_has_ended_with_all_it_delivered() -> None:
@@ -125,4 +125,4 @@ def test_progress_never_falls_and_counts_what_was_ever_done(stands: list[tuple[i
 
 @pytest.mark.parametrize("is_busy", [True, False])
 def test_a_target_is_noticed_whatever_the_agent_is_at(is_busy: bool) -> None:
-    assert texts(watch(), sees("<apple>(3) IN <kitchen>(11)"), busy=is_busy) == ["Alice found apple_3"]
+    assert texts(watch(), sees("<apple>(3) IN <kitchen>(11)"), busy=is_busy) == ["Alice knows of apple_3 now"]

@@ -114,7 +114,7 @@ class TriggerWatch:
         known = set(reported) if self._options.told_counts else set[Entity]()
         new = [about for about, target in targets.items() if about not in self._met and target.thing not in known]
         self._met.update(targets)
-        reasons = [Reason(self._agent, about, f"{self._agent} found {targets[about].name}") for about in new]
+        reasons = [Reason(self._agent, about, f"{self._agent} knows of {targets[about].name} now") for about in new]
         if not is_busy or self._options.deliveries == "each":
             done = self._progress.count(view.goals)
             if done > self._done:

@@ -56,7 +56,7 @@ def schemas(
     turn = ActionSchema("turn", (Param("side", "choice", ("left", "right")),), "Turn by 30 degrees.")
     look = "Walk to the room" + (", to its middle, and turn round there." if turns else ".")
     elsewhere = "You are elsewhere" + (", or have not seen all of it." if turns else ".")
-    open_first = " It is opened first if a hand is free." if relation == "INSIDE" else ""
+    open_first = " Closed, it is opened once a hand is free (a step)." if relation == "INSIDE" else ""
     or_on = f" or on {plain(target)}" if relation == "ON" else ""  # no other furniture is ever named to an agent
     known_thing = "You have seen it yourself, in nothing closed and in nobody's hands; a free hand."
     listed = (

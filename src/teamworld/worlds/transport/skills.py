@@ -96,7 +96,7 @@ def list_schemas(names: Names, known: Known) -> tuple[ActionSchema, ...]:
         ),
         ActionSchema(
             "explore", (room,),
-            f"Walk to the middle of a room and look around: {TURNS} turns of 15 degrees, whatever comes in sight.",
+            f"Walk to the middle of a room and look around: {TURNS} turns of 15 degrees, not ended by what is seen.",
             "", Action("explore", (rooms[0],)),
         ),
         ActionSchema(

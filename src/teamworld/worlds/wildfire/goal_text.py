@@ -6,6 +6,7 @@ from math import dist
 from typing import TYPE_CHECKING, TypeAlias
 
 from teamworld.language import Action, AgentId, Cell, Entity, plain, show
+from teamworld.worlds.base.words import listed
 from teamworld.worlds.wildfire.firebreaks import CUTTERS, Firebreak, enclosed_ground, firebreak
 from teamworld.worlds.wildfire.skills import (
     approach_cell,
@@ -52,7 +53,7 @@ def _obstacles(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicStat
     if goal.kinds and mission.kinds[agent] not in goal.kinds:
         yield f"not for a {mission.kinds[agent]}"
     elif agent in state.agents and (carrier := state.agents[agent].aboard) is not None:
-        yield f"cannot be done now by {agent}: it rides {carrier}"
+        yield f"cannot be done now by you: you ride {carrier}"
     if goal.prerequisites:
         yield f"cannot be done now: {' and '.join(goal.prerequisites)} first"
 
@@ -64,7 +65,7 @@ def _way(agent: AgentId, aim: Entity | str, mission: Mission, state: SymbolicSta
     if body is None or place is None:
         return ""
     steps = 0 if place == body.at else travel_ticks(mission.kinds[agent], body.at, place, state)
-    return f"{agent} is there" if steps == 0 else f"{number_of(steps, 'step')} away for {agent}"
+    return "you are there" if steps == 0 else f"{number_of(steps, 'step')} away for you"
 
 
 def _cut(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState) -> Iterator[str]:
@@ -83,12 +84,12 @@ def _cut(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState) -> 
     late = agent in state.agents and cut_before(agent, goal.thing, mission, state)
     yield _hands(goal, mission) + (f", up to {more} are faster" if goal.capacity == 1 < more and not late else "")
     if late:
-        yield f"done no sooner with {agent}"
+        yield "done no sooner with you"
     elif agent in state.agents and others and rest:
-        yield f"done in {number_of(cut_together(agent, goal.thing, mission, state), 'step')} with {agent}"
+        yield f"done in {number_of(cut_together(agent, goal.thing, mission, state), 'step')} with you"
     elif agent in state.agents:
         steps = estimate_ticks(agent, Action("fell", (goal.thing,)), mission, state)
-        yield f"{number_of(steps, 'step')} for {agent} alone, the way included"
+        yield f"{number_of(steps, 'step')} for you alone, the way included"
 
 
 def _search(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState) -> Iterator[str]:
@@ -97,7 +98,9 @@ def _search(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState) 
         missing.append("the fire")
     people = mission.clusters * mission.per_cluster
     if left := people - sum(number < people for number in state.people):
-        missing.append(number_of(left, "civilian"))
+        known = {person.cluster for person in state.people.values()}
+        near = [plain(Entity("cluster", n)) for n in sorted(known) if len(state.members(n)) < mission.per_cluster]
+        missing.append(number_of(left, "civilian") + (f", some of them near those of {listed(near)}" if near else ""))
     yield f"not found yet: {' and '.join(missing) or 'nothing'}"
     yield _hands(goal, mission)
     hidden = [number for number in state.unseen if number in state.sectors]
@@ -148,7 +151,7 @@ def _ring(fire: int, agent: AgentId, mission: Mission, state: SymbolicState) -> 
     if agent in state.agents and not pours and mission.kinds[agent] in CUTTERS:
         kinds = " / ".join(f"a {kind}" for kind in mission.of_team(*CUTTERS))
         sides = ", ".join(_sides(ring, agent, mission, state))
-        yield f"to cut on it, else bare (steps of cutting for {kinds}; away for {agent}): {sides}"
+        yield f"to cut on it, else bare (steps of cutting for {kinds}; away for you): {sides}"
 
 
 #: Steps that nobody has: a ring that takes as many cannot be closed.
@@ -228,12 +231,12 @@ def _people(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState) 
     if is_rescue and body is not None and zone is not None and body.holds in held:
         steps = travel_ticks(mission.kinds[agent], body.at, zone_cell(body.at, zone), state)
         way = "in" if state.in_zone(body.at) else f"{number_of(steps, 'step')} to"
-        yield f"{agent} carries one, {way} zone_0"
+        yield f"you carry one, {way} zone_0"
         return
     if mission.kinds[agent] not in goal.kinds:
         return
     if way := _way(agent, goal.thing, mission, state):
-        yield f"{agent} is at the nearest" if way == f"{agent} is there" else f"the nearest {way}"
+        yield "you are at the nearest" if way == "you are there" else f"the nearest {way}"
     elif free or not state.members(goal.thing.id):
         yield "nobody knows where they are now"
     place = None if body is None else state.place(goal.thing, body.at)

@@ -99,7 +99,11 @@ def _schemas(kind: str, mission: Mission, state: SymbolicState) -> Iterator[Acti
     if kind == "firefighter" and mission.has_people:
         near, example = f"a free civilian less than {mission.lift_reach:g} cells away; empty hands.", Action("pick_up")
         yield ActionSchema(
-            "pick_up", (), "Pick up the nearest free civilian; of several who do, each takes another.", near, example
+            "pick_up",
+            (),
+            "Pick up the nearest free civilian; of several who do, each takes another if it is in reach.",
+            near,
+            example,
         )
         doc = "Put down the civilian that you carry" + ("; in the zone it is safe." if mission.has_zone else ".")
         yield ActionSchema("drop_off", (), doc, "you carry a civilian.", Action("drop_off"))

@@ -594,7 +594,8 @@ class _Told:
                 how = f"held by {', '.join(holders)}" if holders else person.state
                 lines.append((1e9, f"{name} {how}"))
             elif person.at is not None:
-                whose = f", for {carriers[number]}" if number in carriers else ""
+                whose = ", in reach" if self._can_lift(place) else ""
+                whose += f", for {carriers[number]}" if number in carriers else ""
                 lines.append((dist(place, self._at), f"{name} at {self._way(place)}{age}{whose}"))
             elif person.was is not None:
                 lines.append((dist(place, self._at), f"{name} was at {show(place)}{age}; it is no longer there"))
@@ -602,6 +603,11 @@ class _Told:
                 lines.append((1e9, f"{name}, where is not known"))
         if lines:
             yield f"Civilians: {_few([words for _, words in sorted(lines, key=lambda line: line[0])])}."
+
+    def _can_lift(self, place: Cell) -> bool:
+        """Return whether this agent could pick up a civilian that is there."""
+        hands = self._state.agents[self._view.agent].holds is None and self._view.kind == "firefighter"
+        return hands and dist(place, self._at) < self._mission.lift_reach
 
     def _places(self) -> Iterator[str]:
         state = self._state
@@ -657,7 +663,7 @@ class _Told:
         lines, owners = [], {number: agent for agent, number in share_sectors(self._mission, state).items()}
         for number in order[:MOST_SECTORS]:
             steps = estimate_ticks(self._view.agent, go_to(Entity("sector", number)), self._mission, state)
-            whose = f", for {owners[number]}" if number in owners else ""
+            whose = self._owner(number, owners.get(number))
             share = f"{unseen[number]} % unseen, from {show(state.search_place(number))} on"
             lines.append(f"sector_{number}: {share}, {number_of(steps, 'step')}{whose}")
         rest = sorted(order[MOST_SECTORS:])
@@ -665,6 +671,13 @@ class _Told:
         if theirs := [f"sector_{number} for {owners[number]}" for number in rest if number in owners]:
             more = f"{more} ({', '.join(theirs)})"
         yield f"Sectors that nobody has seen whole, with your steps until they are: {'; '.join(lines)}{more}."
+
+    def _owner(self, sector: int, agent: str | None) -> str:
+        """Return for whom a sector is, with its own steps; empty where for nobody."""
+        if agent is None or agent == self._view.agent:
+            return "" if agent is None else f", for {agent}"
+        steps = estimate_ticks(agent, go_to(Entity("sector", sector)), self._mission, self._state)
+        return f", for {agent} ({number_of(steps, 'step')})"
 
     def targets(self) -> Iterator[str]:
         """Yield where trees are to be cut."""

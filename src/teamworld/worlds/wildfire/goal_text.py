@@ -238,7 +238,8 @@ def _people(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState) 
     if way := _way(agent, goal.thing, mission, state):
         yield "you are at the nearest" if way == "you are there" else f"the nearest {way}"
     elif free or not state.members(goal.thing.id):
-        yield "nobody knows where they are now"
+        lost = [person.was for person in state.members(goal.thing.id).values() if person.was is not None]
+        yield f"look for them near {show(lost[0])}, where one was last" if lost else "nobody knows where they are now"
     place = None if body is None else state.place(goal.thing, body.at)
     if is_rescue and zone is not None and place is not None:
         steps = travel_ticks(mission.kinds[agent], place, zone_cell(place, zone), state)

@@ -1,4 +1,4 @@
-"""Make the pictures of the README: episodes in CUBE and wildfire, the learning curve, and the world model.
+"""Make pictures of the reference: episodes in CUBE and wildfire, and the world model of DR. WELL.
 
 python examples/pictures.py --out docs/images
 """
@@ -16,6 +16,7 @@ import teamworld
 from teamworld.experiment.spec import RunCell
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.record import DrawingState, EpisodeStart, read_log
+from teamworld.report.episode_columns import EpisodeColumns
 from teamworld.report.run_figures import draw_all
 from teamworld.worlds.cube.draw import Snapshot, frame
 from teamworld.worlds.wildfire import draw
@@ -59,23 +60,19 @@ def fire(scratch: Path, path: Path) -> None:
 
 
 def main() -> None:
-    """Run the paper's experiment over twenty seeds and draw what came of it."""
+    """Run a level of each world and draw what came of it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("docs/images"))
-    parser.add_argument("--seeds", type=int, default=20)
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         fire(Path(scratch), given.out / "wildfire.png")
         folder = RunFolder(Path(scratch) / "run")
-        rows = teamworld.run(
-            "cube", method=["zero_shot", "drwell"], episodes=10, seed=range(given.seeds), out=folder.path
-        )
-        for drawn in draw_all(folder, folder.experiment(), rows):
-            shutil.copy(drawn, given.out / drawn.name.replace("_drwell-s0", ""))
-        last = folder.log(RunCell("drwell", 0), 10)
-        steps = next(row.summary.steps for row in rows if (row.method, row.seed, row.episode) == ("drwell", 0, 10))
-        episode(last, (0, 12, steps // 2, steps - 4), given.out / "episode.png")
+        rows = teamworld.run("cube", method="drwell", episodes=10, out=folder.path)
+        _, world_model = draw_all(folder, folder.experiment(), EpisodeColumns(rows))
+        shutil.copy(world_model, given.out / "world_model.png")
+        steps = rows[-1].summary.steps
+        episode(folder.log(RunCell("drwell", 0), 10), (0, 12, steps // 2, steps - 4), given.out / "episode.png")
 
 
 if __name__ == "__main__":

@@ -201,6 +201,24 @@ def test_links_and_pictures_exist() -> None:
             assert "://" in target or place in WRITTEN or place.exists(), f"{page.name}: {target}"
 
 
+#: What a page shows when it is asked to; its first line is HTML, in which Markdown has no effect.
+FOLD = re.compile(
+    r'^<details markdown="1"><summary>[^`\n]+</summary>\n\n.*?\n\n</details>$\n?', re.DOTALL | re.MULTILINE
+)
+
+
+@pytest.mark.parametrize(
+    "page", sorted(page.relative_to(ROOT) for page in {*(ROOT / "docs").rglob("*.md")} - WRITTEN), ids=str
+)
+def test_a_page_has_at_most_200_lines_outside_its_folds(page: Path) -> None:
+    text = (ROOT / page).read_text("utf-8")
+    shown, folds = FOLD.subn("", text)
+    assert folds == text.count("<details") == text.count("</details"), (
+        "a fold in another, without blank lines or with a `"
+    )
+    assert len(shown.splitlines()) <= 200
+
+
 def test_the_readme_example_has_twenty_lines_or_so() -> None:
     code = next(code for language, _, code in blocks((ROOT / "README.md").read_text("utf-8")) if language == "python")
     assert len([line for line in code.splitlines() if line.strip()]) <= 25

@@ -49,3 +49,12 @@ def test_learners_learn(name: str, packages: tuple[str, ...], options: tuple[str
     if saved:
         assert network.read_bytes().startswith(b"\x08")
         assert not list(tmp_path.glob("*.data")), "all is in one file"
+
+
+@pytest.mark.heavy
+def test_the_pictures_of_the_reference_are_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    command = [sys.executable, str(EXAMPLES / "pictures.py"), "--out", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=290, check=False)
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"episode.png", "wildfire.png", "world_model.png"}

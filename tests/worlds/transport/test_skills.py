@@ -104,7 +104,7 @@ def test_go_ends_in_the_room_or_at_something_new_of_use() -> None:
     assert act(here, Action("go", (KITCHEN,))).status == "done"
     assert here._moment.knowledge.things["seen"][0, 1] > 0
     assert room_of(here) == 0, "the bread came in sight through the opening"
-    assert here.view("Alice").history[-1].ending == "done, bread_13 came in sight"
+    assert here.view("Alice").history[-1].ending == "ended early, bread_13 came in sight"
     assert act(here, Action("go", (KITCHEN,))).status == "done"
     assert room_of(here) == 1
     assert here.view("Alice").history[-1].ending == "done"

@@ -70,10 +70,10 @@ def test_a_situation() -> None:
     assert lines == [
         "You are Alice at (200, 100) in livingroom_1000. You hold bowl_14 (empty).",
         "As far as you know 0 of 4 are delivered.",
-        "After each place: the estimated steps of your walk there.",
-        "livingroom_1000 (you are here): explored in part, 30 % seen.",
+        "After each place: the estimated steps of your walk there; of rooms then those from the middle to the bed.",
+        "livingroom_1000 (you are here; then 318): explored in part, 30 % seen.",
         "- targets: apple_11 (200, 300) 46.",
-        "kitchen_2000 (109 steps): not explored.",
+        "kitchen_2000 (109 steps; then 137): not explored.",
         *lines[6:],
     ]
     assert lines[-2:] == ["bed_0: not found yet.", "Bob: at (200, 250) in livingroom_1000, holding banana_12."]

@@ -137,7 +137,7 @@ def test_a_ring_is_told_with_what_is_left_to_cut() -> None:
     assert "done when nothing of it burns" in words
     assert "the smallest ring that the team can close in time: x 38 to 44, y 32 to 38, 24 cells, 24 still" in words
     assert "before step 10" in words
-    assert "(steps of cutting for a firefighter / a bulldozer; away for bulldozer_6)" in words
+    assert "(steps of cutting for a firefighter / a bulldozer; away for you)" in words
     assert "y 32, x 38 to 44, 7 unseen (17 / 2; 4 away)" in words
     plan = here.domain.candidate_plans(before.goals[0], agent, before.known)[0]
     for action in plan.actions[:2]:
@@ -164,7 +164,7 @@ def test_a_goal_is_told_in_its_own_units_with_the_steps_of_the_agent() -> None:
     steps = here.domain.estimate_steps("firefighter_1", Action("fell", (Entity("target", 0),)), view.known)
     assert words == (
         f"3 of 3 trees left on target_0, at ({x}, {y}); one agent is enough, up to 3 are faster; {steps} steps for "
-        "firefighter_1 alone, the way included"
+        "you alone, the way included"
     )
 
 
@@ -174,7 +174,7 @@ def test_who_stands_on_a_target_is_told_with_the_cutting_that_is_left() -> None:
     view = here.view("firefighter_1")
     words = here.domain.describe_goal(view.goals[0], "firefighter_1", view.known)
     assert words.endswith(
-        "; firefighter_2 is there, 3 steps of cutting left; one agent is enough; done no sooner with firefighter_1"
+        "; firefighter_2 is there, 3 steps of cutting left; one agent is enough; done no sooner with you"
     )
     assert "fell(<target>(0))" not in map(str, (option.action for option in view.options))
     until(here, "firefighter_1", "go_to(<target>(0))")

@@ -62,8 +62,8 @@ def describe_rules(layout: Layout, options: CubeOptions) -> str:
             f"touching it ahead move 1 cell if as many agents push as they weigh together{others} and no wall or agent "
             "is in front of one; more do not help, and what touches it from behind stays. If it "
             f"touches column {side - 1} it is delivered and vanishes.",
-            f"{_describe_sight(options.view_radius)} Estimated steps assume enough push and that "
-            "others stay where they are, except one who bars the only way.",
+            f"{_describe_sight(options.view_radius)} Estimates assume enough push and that others "
+            "stay, except one who bars the only way.",
         )
     )
 
@@ -88,7 +88,7 @@ def describe(view: CubeView) -> str:
         return f", doing {plain(view.running[who])}" if who in view.running else ""
 
     here, others = state.agents[agent], [other for other in state.agents if other != agent]
-    rows = [f"You are at {show(here)}{doing(agent)}."]
+    rows = [f"You are at {show(here)}{doing(agent)}. Goal: column {state.side - 1}."]
     if others and not state.elsewhere:
         rows.append(f"Others: {'; '.join(f'{other} {show(state.agents[other])}{doing(other)}' for other in others)}.")
     elif state.elsewhere:

@@ -184,7 +184,7 @@ class Cobel(Method):
         for _ in range(TURNS):
             if situation.running is None and state.subplan_actions >= self._options.actions:
                 is_left = planning.remaining_actions(situation)
-                state.give_up("all of it was begun" if is_left else "it is carried out")
+                state.give_up("all of it was begun" if is_left else "it is over")
                 situation = self._situation(moment, agent)
             if state.subplan is None:
                 draft = await self._plan(moment, situation)
@@ -210,7 +210,7 @@ class Cobel(Method):
         if subplan is not None and goal is not None and goal.state != "open" and left:
             state.give_up(f"{goal.id} is {goal.state}", left)
         elif subplan is not None and not left:
-            state.give_up("it is carried out")
+            state.give_up("it is over")
         else:
             is_able = planning.next_action(situation).action is not None
             state.give_up("you found it done or pointless" if is_able else "nothing of it can be done now")

@@ -75,7 +75,7 @@ def schemas(state: SymbolicState, limits: TimeLimits, controller: Controller = "
     is_spec = controller == "spec"
     ending = "If it fails the plan ends, unless the block is delivered; other failures end none."
     doubled = " (0: 2 x steps + 10)" if limits.push_block == 0 else ""
-    futile = f" Fails after {FUTILE_STEPS} futile steps while those who push, meet or walk up there are too few."
+    futile = f" Fails after {FUTILE_STEPS} futile steps, unless enough agents push, meet or walk up there."
     return (
         ActionSchema(
             "move",

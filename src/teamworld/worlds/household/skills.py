@@ -57,6 +57,7 @@ def schemas(
     look = "Walk to the room" + (", to its middle, and turn round there." if turns else ".")
     elsewhere = "You are elsewhere" + (", or have not seen all of it." if turns else ".")
     open_first = " Closed, it is opened once a hand is free (a step)." if relation == "INSIDE" else ""
+    even_shut = "" if strict else " (also a closed one)"
     or_on = f" or on {plain(target)}" if relation == "ON" else ""  # no other furniture is ever named to an agent
     known_thing = "You have seen it yourself, in nothing closed and in nobody's hands; a free hand."
     listed = (
@@ -78,7 +79,7 @@ def schemas(
         ActionSchema("close", (container,), "Close a container.", "It is open and in reach."),
         ActionSchema("grab", (thing,), "Take a thing.", "As for fetch, and it is in reach."),
         ActionSchema(
-            "put", (thing, Param("place", "entity", fixed)), f"Put a thing into a container{or_on}.",
+            "put", (thing, Param("place", "entity", fixed)), f"Put a thing into a container{even_shut}{or_on}.",
             f"You hold it; the place is in reach{', and open if it is a container' if strict else ''}.",
         ),
         ActionSchema("idle", (Param("steps", "count", low=1),), "Do nothing for so many steps."),

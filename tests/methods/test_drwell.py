@@ -37,6 +37,8 @@ from teamworld.record import (
     ViewsShared,
 )
 from teamworld.seeding import generator
+from teamworld.testing.episodes import Scenario
+from teamworld.testing.episodes import play as play_scenario
 from teamworld.worlds import registry as worlds
 from tests.methods.asked import play_method, rules
 
@@ -327,6 +329,14 @@ def test_questions_that_decide_nothing_are_not_asked_and_the_log_says_why() -> N
     proposals = {tick for tick, purpose in asked if purpose == "drwell.propose"}
     for tick in proposals:
         assert len([e for e in of(events, QuestionAsked) if (e.tick, e.purpose) == (tick, "drwell.propose")]) > 1
+
+
+def test_a_task_that_nobody_free_can_help_with_is_given_to_nobody() -> None:
+    place = Scenario("wildfire", "rescue_civilians_search_and_rescue", 0, 40)
+    events = play_scenario("drwell", place, {}).events
+    vain = {event.tick for event in of(events, QuestionSkipped) if "nothing can be done" in event.cause}
+    assert vain  # all who are left to be rescued are carried then
+    assert not [release for release in of(events, Release) if release.cause == "agreed"]  # nobody hands a task back
 
 
 def test_nobody_meets_when_too_few_steps_are_left() -> None:

@@ -45,6 +45,12 @@ def find_forced(
     return goal.id if has_room and all(goal.id in known for known in knows.values()) else None
 
 
+def can_help(goal: Goal, view: View, domain: Domain) -> bool:
+    """Return whether an agent knows a plan for a goal that is more than to wait."""
+    step = find_step(goal, view, domain)
+    return step is not None and not step.still
+
+
 def leaves_time(goals: Sequence[Goal], view: View, domain: Domain) -> bool:
     """Return whether the steps left suffice for an agent to do some of the work of one of some goals."""
     for goal in goals:

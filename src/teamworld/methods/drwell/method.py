@@ -26,7 +26,7 @@ from teamworld.methods.common.knowledge import AgentKnowledge, Line, list_teamma
 from teamworld.methods.common.mentions import names_open
 from teamworld.methods.common.plan_answers import make_plan, normalize_texts, standby_plan
 from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, DecisionContext, Meeting, Message, Method
-from teamworld.methods.drwell.forced import find_forced, leaves_time, possible_goals
+from teamworld.methods.drwell.forced import can_help, find_forced, leaves_time, possible_goals
 from teamworld.methods.drwell.library import Page, make_page
 from teamworld.methods.drwell.options import COMMUNICATION, VARIANTS, DrWellOptions
 from teamworld.methods.drwell.questions import (
@@ -191,6 +191,8 @@ class DrWell(Method):
         if not any(leaves_time(possible, context.views[agent], self._domain) for agent in speakers):
             return _Settled({}, "too few steps left")
         forced = find_forced(possible, Counter(working.values()), knows)
+        if forced is not None and not any(can_help(possible[0], context.views[a], self._domain) for a in speakers):
+            return _Settled({}, "nothing can be done by those who are free")
         if forced is not None:
             return _Settled(dict.fromkeys(speakers, forced), "forced")
         kept = self._kept_alone(speakers[0], possible, knows) if len(speakers) == 1 else None

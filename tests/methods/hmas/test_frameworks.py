@@ -272,7 +272,7 @@ def test_an_order_that_is_given_again_is_one_and_one_that_ended_says_how() -> No
     assert book.of(me)[0].became == "broken off"
     assert book.of(replace(me, running=Plan((go,))))[0].became == "goes on"
     ended = _altered(me, history=(Outcome(go, "failed", "no_way: a wall"),))
-    assert book.of(ended)[0].became == "failed, no_way: a wall"
+    assert book.of(ended)[0].became == "failed, a wall"
     book.give(me.view, PLANNER, str(other), None, None)
     book.give(me.view, PLANNER, str(Action("drop")), None, None)
     assert [order.action for order in book.of(me)] == [str(other), "drop()"], "no more than two are kept"

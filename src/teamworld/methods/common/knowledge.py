@@ -159,7 +159,7 @@ class AgentKnowledge:
             counts = hauling.steps_until_it_counts(self.agent, known)
             if counts is None:
                 return ", all lies already"
-            return f", counts after {counts}{'' if counts <= self.steps_left else ', more than are left'}"
+            return f", {'' if counts <= self.steps_left else 'likely too late: '}counts after {counts}"
         if option.steps > self.steps_left:
             return ", more than are left"
         if hauling is None or option.goal is None:
@@ -167,7 +167,7 @@ class AgentKnowledge:
         more = hauling.steps_until_it_counts(self.agent, self.domain.predict(self.agent, option.action, known))
         is_late = more is not None and option.steps + more > self.steps_left
         what = "what is put in it" if self.is_aid(option) else "it"
-        return f", likely too late: {more} more until {what} counts" if is_late else ""
+        return f", likely too late: {what} counts after {option.steps + (more or 0)}" if is_late else ""
 
     def is_aid(self, option: Option) -> bool:
         """Return whether an option is for a goal but about nothing that counts for one, such as a container."""

@@ -333,7 +333,7 @@ def test_questions_that_decide_nothing_are_not_asked_and_the_log_says_why() -> N
 
 def test_a_task_that_nobody_free_can_help_with_is_given_to_nobody() -> None:
     place = Scenario("wildfire", "rescue_civilians_search_and_rescue", 0, 40)
-    events = play_scenario("drwell", place, {}).events
+    events = [*play_scenario("drwell", place, {}).events]
     vain = {event.tick for event in of(events, QuestionSkipped) if "nothing can be done" in event.cause}
     assert vain  # all who are left to be rescued are carried then
     assert not [release for release in of(events, Release) if release.cause == "agreed"]  # nobody hands a task back

@@ -99,9 +99,9 @@ def _search(goal: Goal, agent: AgentId, mission: Mission, state: SymbolicState) 
     people = mission.clusters * mission.per_cluster
     if left := people - sum(number < people for number in state.people):
         known = {person.cluster for person in state.people.values()}
-        some = "" if len(known) == mission.clusters else "some of them "
+        part = "" if len(known) == mission.clusters else "some of them "
         near = [plain(Entity("cluster", n)) for n in sorted(known) if len(state.members(n)) < mission.per_cluster]
-        missing.append(number_of(left, "civilian") + (f", {some}near those of {listed(near)}" if near else ""))
+        missing.append(number_of(left, "civilian") + (f", {part}near those of {listed(near)}" if near else ""))
     yield f"not found yet: {' and '.join(missing) or 'nothing'}"
     yield _hands(goal, mission)
     hidden = [number for number in state.unseen if number in state.sectors]

@@ -304,7 +304,7 @@ def rows(runs: Runs, kept: Iterable[dict[str, str]]) -> Iterator[dict[str, str]]
             played = (read(runs, world, level, half) if runs.are_asked(world, level) else None) or {}
             row = earlier.get((world, level, half))
             if half == "development":
-                method = best_method(world, played.values()) if played else row and row["method"]
+                method = best_method(world, played.values()) if played else (row or {}).get("method")
             if played and method is not None and all(method in each.taken for each in played.values()):
                 row = dict(zip(COLUMNS, (world, level, half, *values(level, [*played.values()], method)), strict=True))
             if row is not None:

@@ -128,7 +128,7 @@ FEW = {
     ("cube", "n8"): ("react", "coela"),
     ("cube", "n16"): ("react", "coela"),
     **dict.fromkeys(product(("cube",), LAYOUTS), ("react", "coela", "greedy", "drwell")),
-    **dict.fromkeys(product(("cube",), LAYOUTS[3:]), ("react",)),
+    **dict.fromkeys(product(("cube",), LAYOUTS[3:]), ("react", "coela", "greedy")),
     **dict.fromkeys(product(("overcooked",), LEVELS["overcooked"]), ("react", "greedy", "drwell")),
     **dict.fromkeys(product(("transport",), (*LEVELS["transport"], *TESTS["transport"])), ("react", "greedy")),
     **dict.fromkeys(
@@ -136,7 +136,7 @@ FEW = {
     ),
     ("rware", "rware-small-4ag-v2"): ("react", "embodied", "greedy", "greedy:full_sight"),
     ("rware", "rware-medium-4ag-easy-v2"): ("react", "greedy"),
-    **dict.fromkeys(product(("wildfire",), FIRES), ("react", "greedy")),
+    **dict.fromkeys(product(("wildfire",), FIRES), ("react", "greedy", "greedy:full_sight")),
     ("wildfire", "scale_simple"): ("react", "greedy:full_sight"),
 }
 #: Silent planners of one world's benchmark.
@@ -159,7 +159,8 @@ FEWER = {
     **dict.fromkeys(product(("household",), TESTS["household"][1:]), 4),
     **dict.fromkeys(product(("household",), OFFICIAL), 2),
     **dict.fromkeys(product(("rware",), LEVELS["rware"][4:]), 4),
-    **dict.fromkeys(product(("wildfire",), FIRES), 4),
+    ("wildfire", "suppress_fire_locate_deploy_suppress"): 4,
+    ("wildfire", "scale_complex"): 4,
     ("cube", "n16"): 3,
     ("wildfire", "scale_simple"): 3,
     ("wildfire", "full_game_exposed"): 3,

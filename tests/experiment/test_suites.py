@@ -99,6 +99,7 @@ def test_every_level_states_its_headroom_or_why_there_is_none(capsys: pytest.Cap
     assert listed[-1].endswith(f"not measured: {[*suite.unmeasured().values()][-1]}")
     unmeasured = _list_levels(capsys, "wildfire")["stress_100k"]
     assert unmeasured.endswith("; headroom not measured: an episode takes too long")
+    assert _list_levels(capsys, "wildfire")["full_game"].endswith(" of its damage")
     assert _list_levels(capsys, "cube")["paper-n4"].endswith(", one instance")
 
 

@@ -45,6 +45,7 @@ FIRES = (
     "dynamic_water_appears",
     "dynamic_sudden_growth",
 )
+_SLOW_FIRES = ("suppress_fire_locate_deploy_suppress", "scale_complex", "full_game_exposed")
 LAYOUTS = ("paper-n1", "paper-n2", "paper-n4", "paper-n8", "paper-n16")
 OFFICIAL = tuple(f"official-{task}" for task in (0, 5, 10, 16, 20, 26, 30, 32, 40, 49))
 _LOADS = ("", "-food-high", "-food-low", "-stuff-high", "-stuff-low")
@@ -126,7 +127,7 @@ SILENT = ("react", "coela", "embodied", "cobel:silent")
 #: What is played where that is not all: on levels whose episodes or bounds take long, and those that are many.
 FEW = {
     ("cube", "n8"): ("react", "coela"),
-    ("cube", "n16"): ("react", "coela"),
+    ("cube", "n16"): ("coela",),
     **dict.fromkeys(product(("cube",), LAYOUTS), ("react", "coela", "greedy", "drwell")),
     **dict.fromkeys(product(("cube",), LAYOUTS[3:]), ("react", "coela", "greedy")),
     **dict.fromkeys(product(("overcooked",), LEVELS["overcooked"]), ("react", "greedy", "drwell")),
@@ -137,6 +138,7 @@ FEW = {
     ("rware", "rware-small-4ag-v2"): ("react", "embodied", "greedy", "greedy:full_sight"),
     ("rware", "rware-medium-4ag-easy-v2"): ("react", "greedy"),
     **dict.fromkeys(product(("wildfire",), FIRES), ("react", "greedy", "greedy:full_sight")),
+    **dict.fromkeys(product(("wildfire",), _SLOW_FIRES), ("react", "greedy")),
     ("wildfire", "scale_simple"): ("react", "greedy:full_sight"),
 }
 #: Silent planners of one world's benchmark.
@@ -159,11 +161,9 @@ FEWER = {
     **dict.fromkeys(product(("household",), TESTS["household"][1:]), 4),
     **dict.fromkeys(product(("household",), OFFICIAL), 2),
     **dict.fromkeys(product(("rware",), LEVELS["rware"][4:]), 4),
-    ("wildfire", "suppress_fire_locate_deploy_suppress"): 4,
-    ("wildfire", "scale_complex"): 4,
+    **dict.fromkeys(product(("wildfire",), _SLOW_FIRES), 4),
     ("cube", "n16"): 3,
     ("wildfire", "scale_simple"): 3,
-    ("wildfire", "full_game_exposed"): 3,
 }
 #: The least share of a silent team's steps that a known plan or team saves, for a level of the suite.
 THRESHOLD = 0.1

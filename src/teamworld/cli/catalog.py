@@ -45,8 +45,8 @@ def worlds(*names: str) -> int:
 def levels(*worlds: str, headroom: Flag = False) -> int:
     """List the levels of worlds, each with the step limit that holds unless --max-steps is given.
 
-    Headroom, where it was measured, is the share of its steps that the best silent team could save, with a 95 %
-    interval: how much coordination can matter there.
+    Headroom, where it was measured, is the share of its steps that the best silent team could save (of its damage where
+    a fire is fought), with a 95 % interval: how much coordination can matter there.
 
     Parameters
     ----------

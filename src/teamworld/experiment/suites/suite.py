@@ -1,9 +1,9 @@
 """The named sets of instances on which methods are compared, and the headroom of levels.
 
 Headroom is the share of its steps that the best silent team without shared knowledge could save: 1 - bound / steps,
-with the bound of ``worlds.registry.step_bound``, and the step limit in place of the steps where goals were left. Both
-tables are files beside this one, made by ``benchmarks/headroom.py``; ``unmeasured.csv`` is kept by hand and says of all
-other levels why they are not in them.
+with the bound of ``worlds.registry.step_bound``, and the step limit in place of the steps where goals were left. Where
+a fire is fought it is the share of its damage, and the bound is 0. Both tables are files beside this one, made by
+``benchmarks/headroom.py``; ``unmeasured.csv`` is kept by hand and says of all other levels why they are not in them.
 """
 
 from __future__ import annotations
@@ -32,20 +32,28 @@ class Place(NamedTuple):
 
 
 class Headroom(NamedTuple):
-    """What separates the best silent team from the optimum on a level, with 95 % intervals over instances."""
+    """What separates the best silent team from the optimum on a level, with 95 % intervals over instances.
+
+    A level with one layout has no interval: its bounds are the share.
+    """
 
     most: tuple[float, float, float]
     """Mean, low and high of the share of its steps beyond the bound."""
     least: tuple[float, float, float]
     """Of that beyond the best plan or team that is known. Both are the same where bounds are the optimum."""
+    instances: int
+    measure: str
+    """What is saved: ``steps`` or ``damage``."""
 
     def in_words(self) -> str:
         """Return it in words, in percent."""
         most, least = (
-            f"{mean:.0f}% [{low:.0f}, {high:.0f}]"
-            for mean, low, high in ([100 * number for number in part] for part in self)
+            f"{mean:.0f}%" if self.instances == 1 else f"{mean:.0f}% [{low:.0f}, {high:.0f}]"
+            for mean, low, high in ([100 * number for number in part] for part in (self.most, self.least))
         )
-        return f"headroom {most}" if most == least else f"headroom from {least} to {most}"
+        share = most if most == least else f"from {least} to {most}"
+        of = "" if self.measure == "steps" else f" of its {self.measure}"
+        return f"headroom {share}{of}{', one instance' if self.instances == 1 else ''}"
 
 
 def places(text: str) -> list[Place]:
@@ -78,6 +86,8 @@ def headrooms() -> Mapping[tuple[str, str], Headroom]:
         (row["world"], row["level"]): Headroom(
             (float(row["headroom"]), float(row["low"]), float(row["high"])),
             (float(row["saved"]), float(row["saved_low"]), float(row["saved_high"])),
+            int(row["seeds"]),
+            row["measure"],
         )
         for row in rows
     }

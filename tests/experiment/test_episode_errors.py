@@ -12,7 +12,6 @@ pytest.importorskip("pydantic_ai")
 
 from teamworld.cli import run as command
 from teamworld.errors import UserError
-from teamworld.experiment import reasoner_factory
 from teamworld.experiment.reasoner_factory import RunMonitor
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
@@ -37,7 +36,7 @@ ALL = RunOptions(tolerate=1.0)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give up on a call at once, and on the server never."""
     patience = Patience(tries=3, per_try=3.0, first_wait=0.001, longest_wait=0.002, outage=0.5)
-    monkeypatch.setattr(reasoner_factory, "Patience", lambda **_: patience)
+    monkeypatch.setattr(Patience, "lasting", lambda *_: patience)
 
 
 def experiment(server: Peer, **changes: object) -> ExperimentSpec:

@@ -15,7 +15,6 @@ from typing import IO, Any, Self
 import pytest
 
 from teamworld.cli import run as command
-from teamworld.experiment import reasoner_factory
 from teamworld.experiment.runner import run
 from teamworld.experiment.spec import build
 from teamworld.reasoning.llm.gateway import Patience
@@ -182,7 +181,7 @@ def test_every_connection_that_fails_is_tried_again_and_changes_nothing(
 ) -> None:
     pytest.importorskip("pydantic_ai")
     quick = Patience(tries=3, first_wait=0.001, longest_wait=0.002, outage=5.0)
-    monkeypatch.setattr(reasoner_factory, "Patience", lambda **_: quick)
+    monkeypatch.setattr(Patience, "lasting", lambda *_: quick)
     experiment = build({"reasoner": server.name(), "max_steps": 6})
     run(experiment, tmp_path / "whole")
     owner, name = SOCKETS[kind]

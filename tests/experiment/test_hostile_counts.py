@@ -19,7 +19,6 @@ import pytest
 pytest.importorskip("pydantic_ai")
 
 from teamworld.errors import UserError
-from teamworld.experiment import reasoner_factory
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
 from teamworld.experiment.spec import build
@@ -127,7 +126,7 @@ def test_what_a_server_counts_is_held_to_the_budget(
     name: str, limit: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     quick = Patience(tries=3, per_try=TIMEOUT, total=2.0, first_wait=0.001, longest_wait=0.002, outage=0.5)
-    monkeypatch.setattr(reasoner_factory, "Patience", lambda **_: quick)
+    monkeypatch.setattr(Patience, "lasting", lambda *_: quick)
     with serving(WAYS[name]) as server:
         host = f"http://127.0.0.1:{server.server_address[1]}/v1#m"
         spec = build({"reasoner": host, "methods": ["drwell"], "max_steps": 400, "answers": "text"})
@@ -150,7 +149,6 @@ def test_what_a_server_counts_is_held_to_the_budget(
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from teamworld.experiment import reasoner_factory
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
 from teamworld.experiment.spec import build
@@ -158,7 +156,7 @@ from teamworld.experiment.store.recorded_calls import EpisodeCalls
 from teamworld.reasoning.llm.gateway import Patience
 out, host, limit, after = sys.argv[1:]
 quick = Patience(tries=100, per_try=5.0, total=60.0, first_wait=0.001, longest_wait=0.002, outage=60.0)
-reasoner_factory.Patience = lambda **_: quick
+Patience.lasting = lambda *_: quick
 lose, lost = EpisodeCalls.lose, []
 def kill(*arguments):
     row = lose(*arguments)

@@ -207,7 +207,7 @@ def test_a_plan_that_counts_on_a_teammate_is_told_what_the_pot_holds_by_then() -
     world = make()
     actions = ("get(onion_stack_0)", "add(pot_0)", "get(plate_stack_0)", "plate(pot_0)")
     refusal = plan_error(actions, world.view(A), world.domain)
-    assert refusal == "action 4, plate(pot_0): not_full: with your actions up to then pot_0 has 1 of 3 onions"
+    assert refusal == "action 4, plate(pot_0): with your actions up to then pot_0 has 1 of 3 onions"
 
 
 def test_a_task_that_has_to_wait_is_refused_as_such() -> None:
@@ -221,7 +221,7 @@ def test_a_task_that_has_to_wait_is_refused_as_such() -> None:
         "there is no open task 'soup_9'; open are: soup_1",
         None,
     ]
-    assert "the actions in order, 1 to 12." in render(question).system
+    assert "your plan: 1 to 12 actions" in render(question).system
 
 
 @pytest.mark.parametrize("level", ["cramped_room", "counter_circuit"])

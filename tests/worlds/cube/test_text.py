@@ -380,7 +380,7 @@ def test_agents_are_told_what_they_and_others_do() -> None:
     here = world(10, [(9, 9), (0, 0)], [W1], options=CubeOptions(view_radius=2))
     give(here, "move_to_block(0, left)" if here.view("agent_0").state.blocks else "idle(3)", "move(down, 5)")
     text = here.view("agent_0").text()
-    assert "You are at (9, 9), doing idle(3). Goal" in text
+    assert "You are agent_0 at (9, 9), doing idle(3). Goal" in text
     assert "Others: agent_1 (1, 0), doing move(down, 5)." in text
     assert "Not found: block_0 (weight 1)." in text
     assert here.view("agent_1").running["agent_1"] == Action("move", ("down", 5))

@@ -263,7 +263,7 @@ def test_the_text_is_plain_and_tells_all() -> None:
     give(here, "push_block(0, 1, 1)", "move(down, 2)")
     text = here.view("agent_0").text()
     assert text.splitlines() == [
-        "You are at (4, 3). Goal: column 9.",
+        "You are agent_0 at (4, 3). Goal: column 9.",
         "Others: agent_1 (1, 0), doing move(down, 2).",
         "block_0 (weight 1) is at (4, 4); open faces: up, down, left; "
         "agent_0 lined up left. Pushed right it takes along block_1 from the start (2 agents).",

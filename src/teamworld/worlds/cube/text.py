@@ -88,7 +88,7 @@ def describe(view: CubeView) -> str:
         return f", doing {plain(view.running[who])}" if who in view.running else ""
 
     here, others = state.agents[agent], [other for other in state.agents if other != agent]
-    rows = [f"You are at {show(here)}{doing(agent)}. Goal: column {state.side - 1}."]
+    rows = [f"You are {agent} at {show(here)}{doing(agent)}. Goal: column {state.side - 1}."]
     if others and not state.elsewhere:
         rows.append(f"Others: {'; '.join(f'{other} {show(state.agents[other])}{doing(other)}' for other in others)}.")
     elif state.elsewhere:

@@ -113,7 +113,7 @@ def test_a_comparison_leaves_out_what_one_of_a_pair_lacks_and_says_so(server: Pe
 
 
 def test_what_is_shown_is_an_episode_that_came_to_its_end(server: Peer, tmp_path: Path) -> None:
-    server.set(faults={"error": 0.05}, lasting=True, seed=5)
+    server.set(faults={"error": 0.05}, lasting=True, seed=6)
     played = experiment(server, methods=list(METHODS), episodes=1)
     run(played, tmp_path, running=ALL)
     cell = RunFolder(tmp_path).errors(played)[0][0]

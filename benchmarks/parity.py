@@ -31,7 +31,7 @@ from teamworld.testing.parity import Hunt, Pace, ParityMonitor
 WORLDS = (
     *("cube:n4:60", "wildfire:suppress_fire_contain:30", "wildfire:cut_trees_sparse_small:30", "household:dev-tea:80"),
     *("rooms:two:40", "lbf:Foraging-2s-10x10-3p-3f-v3:40", "overcooked:cramped_room:40", "rware:rware-tiny-2ag-v2:40"),
-    "transport:dev-food-low:600",
+    *("wildfire:rescue_civilians_search_and_rescue:30", "transport:dev-food-low:600"),
 )
 #: Variants that ask what the methods themselves do not.
 VARIANTS = (

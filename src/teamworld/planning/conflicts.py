@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from teamworld.language import Action, AgentId, GoalId
 from teamworld.planning.candidates import CandidateStep, list_steps
 from teamworld.worlds.contract import Domain, Goal, ImpossibleFacts, Option, View
+
+_NO_VIEWS: Final[Mapping[AgentId, View]] = MappingProxyType({})
 
 
 class Intent(NamedTuple):
@@ -26,7 +29,9 @@ class Conflict(NamedTuple):
     """Steps, more than 0."""
 
 
-def find_conflict(mine: Intent, others: Iterable[Intent], view: View, domain: Domain) -> Conflict | None:
+def find_conflict(
+    mine: Intent, others: Iterable[Intent], view: View, domain: Domain, views: Mapping[AgentId, View] = _NO_VIEWS
+) -> Conflict | None:
     """Return the worst conflict of an agent's intent with those of others; None where nobody is in its way.
 
     Args:
@@ -34,13 +39,14 @@ def find_conflict(mine: Intent, others: Iterable[Intent], view: View, domain: Do
         others: What others are to do.
         view: Of the agent.
         domain: The rules of its world; one that does not declare ``beliefs`` knows of no conflicts.
+        views: Of the others whose views are shared: how long what they do takes them, they know best.
     """
     if domain.beliefs is None:
         return None
     own, worst = _option(mine, view, domain), None
     for other in others:
         try:
-            lost = domain.beliefs.conflict_cost(own, _option(other, view, domain), view.known)
+            lost = domain.beliefs.conflict_cost(own, _option(other, views.get(other.agent, view), domain), view.known)
         except ImpossibleFacts:  # what the agent remembers cannot all be true: it can tell of no conflict
             continue
         if lost > 0 and (worst is None or lost > worst.lost):
@@ -78,13 +84,13 @@ def spread_steps(
     taken, chosen, closed = list(settled), dict[AgentId, CandidateStep](), set(barred)
     for agent, step in steps.items():
         view, goal = views[agent], goals.get(step.goal or "")
-        conflict = find_conflict(Intent(agent, step.action, step.goal), taken, view, domain)
+        conflict = find_conflict(Intent(agent, step.action, step.goal), taken, view, domain, views)
         best = step, slowed_rate(step, conflict)
         if conflict is not None and goal is not None and any(known.id == goal.id for known in view.goals):
             for other in list_steps(goal, view, domain):
                 if (agent, other.action) in closed:
                     continue
-                left = find_conflict(Intent(agent, other.action, other.goal), taken, view, domain)
+                left = find_conflict(Intent(agent, other.action, other.goal), taken, view, domain, views)
                 if left is None or left.lost < conflict.lost:
                     rate = slowed_rate(other, left)
                     best = (other, rate) if rate > best[1] else best

@@ -220,6 +220,19 @@ def test_of_two_in_one_anothers_way_the_later_objects_and_takes_another_way() ->
     assert objection is None or "way" not in objection.reason, "the first stands"
 
 
+def test_where_views_are_shared_an_agent_itself_tells_how_long_it_takes() -> None:
+    first, second = known("transport", "dev-food-low").values()
+    look = parse_action("explore(<livingroom>(2000))")
+    mine, other = (Intent(me.agent, look, None) for me in (second, first))
+    guess = find_conflict(mine, [other], second.view, second.domain)
+    told = find_conflict(mine, [other], second.view, second.domain, {first.agent: first.view})
+    assert guess is not None
+    assert told is not None
+    near, unseen = (second.domain.estimate_steps(first.agent, look, me.view.known) for me in (first, second))
+    assert (told.lost, guess.lost) == (near, unseen)
+    assert near < unseen
+
+
 def test_what_is_lost_in_a_conflict_slows_a_step() -> None:
     step = find_objection(known()["agent_0"], TeamPlan(actions=()))
     assert step is not None

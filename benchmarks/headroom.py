@@ -335,7 +335,7 @@ def main() -> None:
     parser.add_argument("--tables", action="store_true", help="write the table, play nothing")
     parser.add_argument("--suite", action="store_true", help="make the suite anew, of levels that are in the folder")
     parser.add_argument(
-        "--data", nargs="*", default=(), metavar="WORLD=PATH", help="data of others, of official levels"
+        "--data", action="append", default=[], metavar="WORLD=PATH", help="data of others, of official levels"
     )
     asked = parser.parse_args()
     data = tuple((world, path) for world, _, path in (text.partition("=") for text in asked.data))

@@ -57,7 +57,7 @@ SAFE = {
     # who asked whom for what: names of the team, and tasks as above
     *("ask.goal", "ask.said", "ask.sender", "ask.to"),
     # actions in the language, in written form, possible for this agent now
-    *("action", "record.text", "option", "option.action", "outcome.action", "turn.action"),
+    *("action", "record.text", "option", "option.action", "option.aim", "outcome.action", "turn.action"),
     # the shared record: names, words of the world, and orders as they were read
     *(
         "situations",

@@ -89,6 +89,15 @@ class Option(NamedTuple):
     """Estimated ticks until it is done."""
     is_work: bool = False
     """Whether the agent stands where several work on the goal together: then it has no way to go."""
+    purpose: str = ""
+    """What it is for where it serves no goal, in words; empty where the action says it."""
+
+    @property
+    def aim(self) -> str:
+        """What it is for, in the words of a list, a blank before them; empty where that goes without saying."""
+        if self.goal is not None:
+            return f" for {self.goal}"
+        return f" {self.purpose}" if self.purpose else ""
 
 
 class Verdict(NamedTuple):

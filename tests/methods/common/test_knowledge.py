@@ -73,5 +73,5 @@ def test_what_cannot_be_brought_in_time_is_too_late() -> None:
         return [me.tell_late(option) for option in fetches]
 
     assert told(1000) == ["", ""]
-    assert all(re.fullmatch(r", likely too late: it counts after \d+", words) for words in told(200))
+    assert all(re.fullmatch(r", likely too late: it counts in \d+", words) for words in told(200))
     assert told(5) == [", more than are left"] * 2

@@ -37,7 +37,7 @@ def test_what_a_teammate_is_seen_to_hold_is_held_now_and_else_then() -> None:
     done(here, "Bob", "fetch(<cupcake>(32))")
     assert "Bob holds cupcake_32; no more need be found" in describe_goals(here, "Alice")
     done(here, "Bob", GO)
-    assert "Bob held cupcake_32 when last seen and may bring it" in describe_goals(here, "Alice")
+    assert "Bob held cupcake_32 as last known and may bring it" in describe_goals(here, "Alice")
     done(here, "Bob", "go(<coffeetable>(23))", "put(<cupcake>(32), <coffeetable>(23))", "explore(<kitchen>(11))", GO)
     done(here, "Alice", GO, "explore(<kitchen>(11))")
     assert "; has nothing in hand that you know of." in here.view("Alice").text()

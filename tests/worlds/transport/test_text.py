@@ -114,7 +114,7 @@ def test_how_goals_stand() -> None:
     view = here.view("Alice")
     told = {goal.id: here.domain.describe_goal(goal, "Alice", view.known) for goal in view.goals}
     assert told["deliver_bread"] == "done"
-    assert "Bob carried banana_12 when last seen" in told["deliver_banana"]
+    assert "Bob carried banana_12 as last known" in told["deliver_banana"]
     way = r"apple_11 in livingroom_1000: for you about \d+ steps to take it, then \d+ until it counts"
     assert re.search(way, told["deliver_apple"])
 

@@ -22,6 +22,7 @@ from teamworld.methods.capo.meta_plan import tidy_plan, write_plan
 from teamworld.methods.capo.options import VARIANTS, CapoOptions
 from teamworld.methods.capo.progress import find_untold, tell_progress
 from teamworld.methods.capo.questions import (
+    AGREED,
     Agenda,
     DesignPlan,
     InDiscussion,
@@ -307,7 +308,8 @@ class Capo(Method):
     def _knowledge(self, context: DecisionContext, agent: AgentId, scene: str | None = None) -> DialogueKnowledge:
         """Return what an agent knows, with what it was told, and what the meta-plan has for each."""
         view, memory, options = context.views[agent], self._memory[agent], self._options
-        shown = memory.talk[-options.messages_shown :] if options.messages_shown else memory.talk
+        telling = [line for line in memory.talk if line.text != AGREED]
+        shown = telling[-options.messages_shown :] if options.messages_shown else telling
         said = [line for line in memory.talk if line.step == context.t or line in shown]
         draft = DialogueKnowledge(
             view=view,

@@ -39,6 +39,8 @@ Asked = TypeVar("Asked", bound=BaseModel)
 
 #: Longest message in characters.
 LONGEST = 1000
+#: What an evaluator says who agrees and has nothing else to say.
+AGREED = "Satisfied: yes."
 #: As CoBel-World's authors sampled CaPo, with room for an answer that holds reasoning and a whole meta-plan.
 _PLAN = Sampling(temperature=0.7, max_tokens=2000, top_p=1.0)
 #: As they sampled it.

@@ -154,20 +154,39 @@ class AgentKnowledge:
 
     def tell_late(self, option: Option) -> str:
         """Return that an option ends too late, or that what is then held comes too late, in words; else nothing."""
-        hauling, known = self.domain.hauling, self.view.known
+        hauling, late = self.domain.hauling, "likely too late: " if self.is_late(option) else ""
+        counts = self._steps_until_it_counts(option)
         if hauling is not None and option.action == hauling.deliver():
-            counts = hauling.steps_until_it_counts(self.agent, known)
-            if counts is None:
-                return ", all lies already"
-            return f", {'' if counts <= self.steps_left else 'likely too late: '}counts after {counts}"
+            return ", all lies already" if counts is None else f", {late}counts in {counts}"
         if option.steps > self.steps_left:
             return ", more than are left"
-        if hauling is None or option.goal is None:
-            return ""
-        more = hauling.steps_until_it_counts(self.agent, self.domain.predict(self.agent, option.action, known))
-        is_late = more is not None and option.steps + more > self.steps_left
-        what = "what is put in it" if self.is_aid(option) else "it"
-        return f", likely too late: {what} counts after {option.steps + (more or 0)}" if is_late else ""
+        what = "what is put in it" if self._is_fetched_to_fill(option) else "it"
+        return f", {late}{what} counts in {counts}" if late else ""
+
+    def is_late(self, option: Option) -> bool:
+        """Return whether an option ends too late, or what is then held comes too late, or all of it lies already."""
+        hauling, counts = self.domain.hauling, self._steps_until_it_counts(option)
+        if hauling is not None and option.action == hauling.deliver():
+            return counts is None or counts > self.steps_left
+        return option.steps > self.steps_left or (counts is not None and counts > self.steps_left)
+
+    def _steps_until_it_counts(self, option: Option) -> int | None:
+        """Return the estimated steps until what is held after an option counts; None where nothing would."""
+        hauling, known = self.domain.hauling, self.view.known
+        if hauling is None:
+            return None
+        if option.action == hauling.deliver():
+            return hauling.steps_until_it_counts(self.agent, known)
+        if option.goal is None:
+            return None
+        then = hauling.steps_until_it_counts(self.agent, self.domain.predict(self.agent, option.action, known))
+        return None if then is None else option.steps + then
+
+    def _is_fetched_to_fill(self, option: Option) -> bool:
+        """Return whether an option fetches what counts for no goal itself, such as a container."""
+        hauling, thing = self.domain.hauling, next(iter(option.action.args), None)
+        is_fetch = hauling is not None and isinstance(thing, Entity) and option.action == hauling.fetch(thing)
+        return is_fetch and self.is_aid(option)
 
     def is_aid(self, option: Option) -> bool:
         """Return whether an option is for a goal but about nothing that counts for one, such as a container."""

@@ -82,6 +82,7 @@ def _list_contents(me: DialogueKnowledge) -> Mapping[Entity, list[str]]:
     known, words = me.known, me.words
     kinds = [wanted_kind(goal) for goal in me.all_goals.values() if goal.state == "open"]
     skipped, contents = set(me.delivered), dict[Entity, list[tuple[int, str]]]()
+    seen = {fact.subject for fact in me.view.known}
     for entity in dict.fromkeys(fact.subject for fact in known):
         if not isinstance(entity, Entity) or entity.kind in words.rooms or entity in skipped:
             continue
@@ -101,7 +102,7 @@ def _list_contents(me: DialogueKnowledge) -> Mapping[Entity, list[str]]:
             rank, text = 2 if access == words.closed else 3, plain(entity)
         elif kinds and None not in kinds and entity.kind not in kinds:
             continue
-        contents.setdefault(room, []).append((rank, text))
+        contents.setdefault(room, []).append((rank, text if entity in seen else f"{text} (told of it)"))
     return {room: list(_list_room(ranked)) for room, ranked in contents.items()}
 
 

@@ -159,23 +159,24 @@ class Member(NamedTuple):
 
         What serves a goal comes first, then what names its thing (to bring it before to drop what one holds), then what
         may find most a step, where the world tells that, then the nearest: where many things are close at hand, what is
-        done with them is still listed.
+        done with them is still listed. What comes too late comes last of many.
         """
         running = [option for option in self.me.options if option.action == self.me.doing]
         listed = sorted(self.me.options, key=lambda option: (option.goal is None, not option.action.args, option.steps))
         if len(listed) > MOST:
             listed = sorted(
                 rank_options(self.me, listed),
-                key=lambda option: (self.me.tell_late(option) != "", self.me.is_aid(option)),
+                key=lambda option: (self.me.is_late(option), self.me.is_aid(option)),
             )
         by_goal: dict[GoalId, Option] = {}
         by_verb: dict[str, Option] = {}
-        for option in listed:
+        timely = [option for option in listed if len(listed) <= MOST or not self.me.is_late(option)]
+        for option in timely:
             if option.goal is not None:
                 by_goal.setdefault(option.goal, option)
         goals = [*by_goal.values()][:MAX_GOALS]
         met = {option.action.verb for option in goals}
-        for option in listed:
+        for option in timely:
             if option.action.verb not in met:
                 by_verb.setdefault(option.action.verb, option)
         first = [*dict.fromkeys((*running, *goals, *by_verb.values()))]

@@ -85,9 +85,10 @@ def schemas(state: SymbolicState, limits: TimeLimits, controller: Controller = "
         ActionSchema(
             "move_to_block",
             (block, face, timeout(limits.move_to_block)),
-            "Line up within timeout steps: go round blocks and agents as they stand to the free cell of the face "
-            "nearest to its middle (of two as near that on the way, else the upper or left; estimated to the nearer), "
-            "or behind others. " + (ending if is_spec else "If an action fails, the next begins."),
+            "Line up within timeout steps: go round blocks and agents to the free cell of the face "
+            "nearest to its middle (of two as near the upper or left, even if farther, or the other if on the way; "
+            "estimated to the nearer), or behind others. "
+            + (ending if is_spec else "If an action fails, the next begins."),
             needs="a free cell at the face and a way to it; it waits for agents in the way.",
             example=Action("move_to_block", (entity(0), "left")),
         ),

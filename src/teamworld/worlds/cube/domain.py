@@ -245,7 +245,13 @@ def _options(state: SymbolicState, agent: AgentId, known: ActionSchemas, radius:
         chosen.setdefault(Action("move", (side, cells)), None)
     chosen[Action("idle", (1,))] = None
     return tuple(
-        Option(action, goal, _estimate_option(state, agent, action, known), action.verb in ("push_block", "rendezvous"))
+        Option(
+            action,
+            goal,
+            _estimate_option(state, agent, action, known),
+            is_work=action.verb in ("push_block", "rendezvous"),
+            purpose="to be out of the way" if goal is None and action.verb == "move" else "",
+        )
         for action, goal in chosen.items()
     )
 

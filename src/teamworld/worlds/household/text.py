@@ -147,7 +147,7 @@ def tell_goal(
         if own:
             verb = "you hold" if who == agent else f"{who} held" if who in known.last else f"{who} holds"
             them = "it" if len(own) == 1 else "them"
-            brings = f" when last seen and may bring {them}" if who in known.last else ""
+            brings = f" as last known and may bring {them}" if who in known.last else ""
             way = ways(own[0]) if who == agent else None
             if way is not None and way[1] is not None:
                 brings = f", {count(way[1], 'step')} to bring {them}"

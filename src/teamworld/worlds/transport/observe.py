@@ -7,6 +7,7 @@ centimetres, x east and z north. Things of the other task only stand in the way 
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -206,6 +207,13 @@ def _read(facts: Facts) -> Known:
             room[subject] = value
         elif predicate == "ON":
             delivered.add(subject)
+    if (bed := points.get(BED)) is not None:  # who saw a thing there need not have seen the bed, but somebody has
+        delivered |= {
+            thing
+            for thing, within in room.items()
+            if within == room.get(BED) and thing in points and math.dist(points[thing], bed) < 100 * BED_RANGE
+        } - {BED}
+        delivered |= {thing for thing, outer in inside.items() if outer in delivered}
     last = {fact.subject: tick for fact, tick in facts.seen.items()}
     for entity, within in room.items():  # what was told without a place is somewhere in its room
         if entity not in points and within in rooms:

@@ -86,8 +86,8 @@ def list_schemas(names: Names, known: Known) -> tuple[ActionSchema, ...]:
     room, thing = Param("room", "entity", rooms), Param("thing", "entity", tuple(things))
     target, container = Param("target", "entity", targets), Param("container", "entity", containers)
     ending = (
-        "With a free hand it is also done where a target, a container you could use or the bed comes in sight that you "
-        "did not know of, in nobody's hands."
+        "With a free hand it is also done, a move later, where a target, a container you could use or the bed comes in "
+        "sight that you did not know of, in nobody's hands."
     )
     return (
         ActionSchema(
@@ -96,7 +96,8 @@ def list_schemas(names: Names, known: Known) -> tuple[ActionSchema, ...]:
         ),
         ActionSchema(
             "explore", (room,),
-            f"Walk to the middle of a room and look around: {TURNS} turns of 15 degrees, not ended by what is seen.",
+            f"Walk to the middle of a room and look around: {TURNS} turns of 15 degrees, which leave 30 degrees "
+            "unseen; not ended by what comes in sight.",
             "", Action("explore", (rooms[0],)),
         ),
         ActionSchema(

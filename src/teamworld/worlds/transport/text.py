@@ -62,10 +62,10 @@ def tell_rules(wants: Wants, rules: Rules, eyes: Eyes, beliefs: TransportBeliefs
         f"height; from up to {GRASP_RANGE:g} m where no way leads nearer.{steal} Putting a target into the container "
         f"in your other hand takes {rules.put_frames} steps{spill}. A container holds {CAPACITY} targets, of any "
         "tasks; fetching a container is listed with the task "
-        f"that lacks most. Dropping takes {DROP_FRAMES} steps a hand: the thing lies after the first, and another "
-        f"action may be begun then. What is in a container stays in it; the container fills a hand itself, so it pays "
-        f"from three targets on (two puts and a hand). Deliver drops at {BED_NEAR:g} m from the bed; "
-        "what you still hold there counts already, but tasks list it until it lies.",
+        f"that lacks most. Dropping takes {DROP_FRAMES} steps a hand: the thing lies after the first step, and "
+        "another action may be begun then. What is in a container stays in it; the container fills a hand itself, so "
+        f"it pays from three targets on (two puts and a hand). Deliver drops at {BED_NEAR:g} m from the bed; "
+        "what you still hold there counts already and for good, but tasks list it until it lies, as if it did not.",
         _tell_sight(eyes, team),
     ]
     if team:
@@ -105,10 +105,11 @@ def _tell_ways(wants: Wants) -> str:
         f"{_per_metre(TO_ANOTHER)} to another, {FRAMES_TO_BED} more to the bed from another room. The line "
         f"ends {FETCH_NEAR:g} m before a thing, {BED_NEAR:g} m before the bed (or the middle of its room, until you "
         f"have seen it), {MIDDLE_NEAR:g} m before the middle to explore and half a room's width before it to go there. "
-        "Nobody is told of doors, so a walk may first lead away; four in five take half to twice their estimate. "
+        "Nobody is told of doors, so a walk may first lead away; four in five take half to twice their estimate, "
+        "which may grow on the way. "
         f"A grasp is {GRASP_FRAMES} more, looking around {TURNS * TURN_FRAMES}, a "
-        f"search {SEARCH_STEPS * TURN_FRAMES}, a wait {PULSE} at most. You are asked again when your action ends, or "
-        "sooner."
+        f"search {SEARCH_STEPS * TURN_FRAMES}, a wait {PULSE} at most. You are asked again when your action "
+        "ends; where all are asked together, also as soon as anybody sees something new, were it a tenth of a room."
     )
 
 
@@ -164,8 +165,8 @@ def tell_goal(
         own = [thing for thing in known.load(who) if wants.goal_of(thing) == goal.id]
         if own:
             carry = "carried" if who in known.last else "carry" if who == agent else "carries"
-            age = " when last seen" if who in known.last else ""
-            age += ", which counts already" if _is_by_bed(who, known) else ""
+            age = " as last known" if who in known.last else ""
+            age += f", which {'counts' if len(own) == 1 else 'count'} already" if _is_by_bed(who, known) else ""
             way = ways(own[0]) if who == agent and not age else None
             if way is not None and way[1] is not None:
                 age = f", {count(way[1], 'step')} until {'it counts' if len(own) == 1 else 'they count'}"

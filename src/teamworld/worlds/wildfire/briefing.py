@@ -231,7 +231,7 @@ def _search(mission: Mission) -> Iterator[str]:
         yield (
             "Nobody need say who searches where: the situation says which sector is for whom. Of "
             f"{' and '.join(f'{kind}s' for kind in searchers)} and sectors not seen whole those are paired first in "
-            "which the agent shows most unseen ground of that sector for each step, its way there included. A pair "
-            "stays as long as the agent gets nearer to where its sector's search goes on; all others are paired anew "
-            "at each step. Nobody is bound by it."
+            "which the agent shows most unseen ground of that sector for each step, its way there included and steps "
+            "not rounded. A pair stays as long as the agent gets nearer to where its sector's search goes on; all "
+            "others are paired anew at each step. Nobody is bound by it."
         )

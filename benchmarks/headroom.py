@@ -46,12 +46,12 @@ FIRES = (
     "dynamic_sudden_growth",
 )
 _SLOW_FIRES = ("suppress_fire_locate_deploy_suppress", "scale_complex", "full_game_exposed")
-LAYOUTS = ("paper-n1", "paper-n2", "paper-n4", "paper-n8", "paper-n16")
+LAYOUTS = ("paper-n1", "paper-n2", "paper-n4", "paper-n8", "paper-n16", "paper-n32")
 OFFICIAL = tuple(f"official-{task}" for task in (0, 5, 10, 16, 20, 26, 30, 32, 40, 49))
 _LOADS = ("", "-food-high", "-food-low", "-stuff-high", "-stuff-low")
 #: Levels, by world; those that are played on the test half too come first, see ``SUITE``.
 LEVELS: dict[str, tuple[str, ...]] = {
-    "cube": ("n2", "n4", "n8", "n1", "n16", *LAYOUTS),
+    "cube": ("n2", "n4", "n8", "n1", "n16", "n32", *LAYOUTS),
     "household": ("dev", "dev-tea", "dev-dishes", "dev-meal", "dev-groceries", "dev-table", *OFFICIAL),
     "rware": (
         "rware-tiny-2ag-v2",
@@ -128,8 +128,10 @@ SILENT = ("react", "coela", "embodied", "cobel:silent")
 FEW = {
     ("cube", "n8"): ("react", "coela"),
     ("cube", "n16"): ("coela",),
+    ("cube", "n32"): ("react",),
     **dict.fromkeys(product(("cube",), LAYOUTS), ("react", "coela", "greedy", "drwell")),
     **dict.fromkeys(product(("cube",), LAYOUTS[3:]), ("react", "coela", "greedy")),
+    ("cube", "paper-n32"): ("react", "greedy"),
     **dict.fromkeys(product(("overcooked",), LEVELS["overcooked"]), ("react", "greedy", "drwell")),
     **dict.fromkeys(product(("transport",), (*LEVELS["transport"], *TESTS["transport"])), ("react", "greedy")),
     **dict.fromkeys(
@@ -163,6 +165,7 @@ FEWER = {
     **dict.fromkeys(product(("rware",), LEVELS["rware"][4:]), 4),
     **dict.fromkeys(product(("wildfire",), _SLOW_FIRES), 4),
     ("cube", "n16"): 3,
+    ("cube", "n32"): 3,
     ("wildfire", "scale_simple"): 3,
 }
 #: The least share of a silent team's steps that a known plan or team saves, for a level of the suite.

@@ -206,7 +206,7 @@ def _people(instance: WildfireInstance, mission: Mission) -> Iterator[str]:
         + (" One that is put down outside the zone walks on." if mission.has_zone else " Put down, it walks on.")
         + " Of free-handed firefighters and free civilians those nearest to each other are paired first, so that each "
         "is for a different one; the situation says which, and nobody is bound by it. One out of sight is told where "
-        "it was last seen. A plan ends where it leads to civilians and none is free there."
+        "it was last seen. An action ends where it leads to civilians and none is free there."
     )
 
 
@@ -228,10 +228,11 @@ def _search(mission: Mission) -> Iterator[str]:
     likely = f"{what} is as likely to be in one cell that nobody has seen as in any other."
     yield f"{likely} For the search {divided}; where a cell stands for a sector, it is its middle."
     if searchers := mission.of_team("drone", "helicopter") if mission.fights else ("free-handed agent",):
+        carriers = "; who is to carry may do better near civilians" if mission.task == "rescue" else ""
         yield (
             "Nobody need say who searches where: the situation says which sector is for whom. Of "
             f"{' and '.join(f'{kind}s' for kind in searchers)} and sectors not seen whole those are paired first in "
             "which the agent shows most unseen ground of that sector for each step, its way there included and steps "
             "not rounded. A pair stays as long as the agent gets nearer to where its sector's search goes on; all "
-            "others are paired anew at each step. Nobody is bound by it."
+            f"others are paired anew at each step. Nobody is bound by it{carriers}."
         )

@@ -102,7 +102,8 @@ def _tell_ways(wants: Wants) -> str:
     return (
         f"Places are (x, z) in centimetres; middles of the rooms: {middles}. A place in a corridor belongs to the "
         "nearest room, and what is estimated from there, as within it, may be far too low. A walk is estimated by its "
-        f"straight line: {_per_metre(WITHIN_ROOM)} within a room, {_per_metre(TO_ANOTHER)} to another, {FRAMES_TO_BED} more to the bed from another room. The line "
+        f"straight line: {_per_metre(WITHIN_ROOM)} within a room, {_per_metre(TO_ANOTHER)} to another, "
+        f"{FRAMES_TO_BED} more to the bed from another room. The line "
         f"ends {FETCH_NEAR:g} m before a thing, {BED_NEAR:g} m before the bed (or the middle of its room, until you "
         f"have seen it), {MIDDLE_NEAR:g} m before the middle to explore and half a room's width before it to go there. "
         "Nobody is told of doors, so a walk may first lead away; four in five take half to twice their estimate, "

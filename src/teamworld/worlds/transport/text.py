@@ -24,6 +24,8 @@ from teamworld.worlds.transport.skills import (
     MIDDLE_NEAR,
     PULSE,
     SEARCH_STEPS,
+    STUCK_SPAN,
+    STUCK_STEPS,
     TURNS,
 )
 from teamworld.worlds.transport.state import CAPACITY, Rules
@@ -107,7 +109,8 @@ def _tell_ways(wants: Wants) -> str:
         f"ends {FETCH_NEAR:g} m before a thing, {BED_NEAR:g} m before the bed (or the middle of its room, until you "
         f"have seen it), {MIDDLE_NEAR:g} m before the middle to explore and half a room's width before it to go there. "
         "Nobody is told of doors, so a walk may first lead away; four in five take half to twice their estimate, "
-        "which may grow on the way. "
+        f"which may grow on the way. A walk that is stopped tries on, and fails after {STUCK_STEPS} moves that led "
+        f"less than {STUCK_SPAN:g} m. "
         f"A grasp is {GRASP_FRAMES} more, looking around {TURNS * TURN_FRAMES}, a "
         f"search {SEARCH_STEPS * TURN_FRAMES}, a wait {PULSE} at most. You are asked again when your action "
         "ends; where all are asked together, also as soon as anybody sees something new, were it a tenth of a room."

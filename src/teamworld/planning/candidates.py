@@ -13,7 +13,7 @@ from typing import NamedTuple
 from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Facts, GoalId, Plan
 from teamworld.planning.goals import workable_goals
-from teamworld.planning.simulate import dry_run, share_in_time, simulate_plan
+from teamworld.planning.simulate import RememberedRules, dry_run, share_in_time, simulate_plan
 from teamworld.worlds.contract import WAIT, Domain, Goal, Option, View
 
 #: Goals that are looked at closely for each agent: the nearest ones, as its options tell.
@@ -166,9 +166,9 @@ class _Sound:
     domain: Domain
 
     def __call__(self, facts: Facts) -> list[CandidateStep]:
-        steps = []
+        steps, rules = [], RememberedRules(self.domain)
         for recipe in self.domain.candidate_plans(self.goal, self.agent, facts):
-            plan = simulate_plan(recipe.actions, self.agent, facts, self.domain).trimmed
+            plan = simulate_plan(recipe.actions, self.agent, facts, rules).trimmed
             if plan.ok:
                 hold = recipe.actions[0] if len(plan.actions) < len(recipe.actions) else None
                 share = plan.share(self.goal)

@@ -4,10 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
+from typing import Protocol
 
 from teamworld.language import Action, AgentId, Facts, Plan, plain
-from teamworld.worlds.contract import Domain, Goal, View
+from teamworld.worlds.contract import Domain, Goal, Verdict, View
+
+
+class Rules(Protocol):
+    """What a plan is gone through with: a ``Domain``, or one that remembers."""
+
+    def check(self, agent: AgentId, action: Action, facts: Facts, /) -> Verdict:
+        """Return whether an action's preconditions hold."""
+
+    def predict(self, agent: AgentId, action: Action, facts: Facts, /) -> Facts:
+        """Return what to expect after an action."""
+
+    def estimate_steps(self, agent: AgentId, action: Action, facts: Facts, /) -> int:
+        """Return the estimated steps of an action."""
+
+    def goals(self, facts: Facts, /) -> Sequence[Goal]:
+        """Return the goals as they stand."""
+
+
+class RememberedRules:
+    """Rules of a domain that are asked once each: for plans that begin alike, made of the world's own actions."""
+
+    def __init__(self, domain: Domain) -> None:
+        self.check = cache(domain.check)
+        self.predict = cache(domain.predict)
+        self.estimate_steps = cache(domain.estimate_steps)
+        self.goals = cache(domain.goals)
 
 
 @dataclass(frozen=True)
@@ -15,7 +42,7 @@ class SimulatedPlan:
     """How far a plan gets, what it takes and what it comes to."""
 
     agent: AgentId
-    domain: Domain
+    domain: Rules
     actions: tuple[Action, ...]
     before: tuple[Facts, ...]
     """What is expected when each action begins; ends with the first one that could not start."""
@@ -44,7 +71,7 @@ class SimulatedPlan:
         """The same without what it begins with as far as that changes nothing; the last action stays."""
         changed = (at for at, then in enumerate(self.before[1:]) if not then.holds_the_same(self.before[0]))
         at = next(changed, len(self.before) - 1)
-        return replace(self, actions=self.actions[at:], before=self.before[at:], spans=self.spans[at:])
+        return replace(self, actions=self.actions[at:], before=self.before[at:], spans=self.spans[at:]) if at else self
 
     @property
     def still(self) -> bool:
@@ -73,7 +100,7 @@ def share_in_time(tried: SimulatedPlan, goal: Goal, steps_left: int) -> float:
     return tried.share(goal) if tried.ticks <= steps_left else 0.0
 
 
-def simulate_plan(actions: Sequence[Action], agent: AgentId, facts: Facts, domain: Domain) -> SimulatedPlan:
+def simulate_plan(actions: Sequence[Action], agent: AgentId, facts: Facts, domain: Rules) -> SimulatedPlan:
     """Go through actions with the domain's preconditions and expected effects, up to one that cannot start.
 
     Args:

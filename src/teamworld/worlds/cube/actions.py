@@ -24,7 +24,7 @@ from teamworld.worlds.cube.geometry import (
     staging_cells,
 )
 from teamworld.worlds.cube.state import MIN_GRID
-from teamworld.worlds.cube.symbolic_state import OPPOSITE, SIDES, SymbolicState, entity, goal_name
+from teamworld.worlds.cube.symbolic_state import OPPOSITE, SIDES, SymbolicState, entity, goal_name, once_per_state
 
 Timeouts: TypeAlias = Literal["spec", "paper"]
 #: Futile steps in a row after which a push ends.
@@ -60,10 +60,33 @@ def time_limits(preset: Timeouts, side: int) -> TimeLimits:
     return TimeLimits(40, 10, 30, 30, 20) if preset == "paper" else TimeLimits(2 * side, max(10, side // 2), 0, 0, 20)
 
 
-def schemas(state: SymbolicState, limits: TimeLimits, controller: Controller = "spec") -> tuple[ActionSchema, ...]:
-    """Return the schemas of all actions, with the blocks that can be acted on now."""
-    team = state.team
-    block = Param("block", "entity", tuple(entity(b) for b, _ in state.open_blocks))
+class ActionSchemas(dict[str, ActionSchema]):
+    """The action schemas by verb, for some open blocks; remembers completed actions, as dry runs repeat them often."""
+
+    def __init__(self, schemas: Iterable[ActionSchema]) -> None:
+        super().__init__((schema.verb, schema) for schema in schemas)
+        self._whole: dict[tuple[object, ...], Action] = {}
+
+    def complete(self, action: Action) -> Action:
+        """Return the action with left-out counts filled in.
+
+        Raises:
+            UserError: There is no such action, or its arguments do not fit.
+        """
+        key = (action.verb, action.args, *map(type, action.args))  # 2 and 2.0 are equal, but only one is a count
+        whole = self._whole.get(key)
+        if whole is None:
+            schema = self.get(action.verb)
+            if schema is None:
+                raise UserError(f"there is no action '{action.verb}'{suggest(action.verb, list(self))}")
+            whole = self._whole[key] = schema.complete(action)
+        return whole
+
+
+def schemas(timeouts: Timeouts, controller: Controller, blocks: Iterable[int], team: int, side: int) -> ActionSchemas:
+    """Return the schemas of all actions of a team on a grid, with the blocks that can be acted on now."""
+    limits = time_limits(timeouts, side)
+    block = Param("block", "entity", tuple(map(entity, blocks)))
     face = Param("face", "choice", SIDES)
 
     def steps(default: int | None, measure: Measure | None = None) -> Param:
@@ -76,7 +99,7 @@ def schemas(state: SymbolicState, limits: TimeLimits, controller: Controller = "
     ending = "If it fails the plan ends, unless the block is delivered; other failures end none."
     doubled = " (0: 2 x steps + 10)" if limits.push_block == 0 else ""
     futile = f" Fails after {FUTILE_STEPS} futile steps, unless enough agents push, meet or walk up there."
-    return (
+    every = (
         ActionSchema(
             "move",
             (Param("direction", "choice", SIDES), steps(1)),
@@ -129,36 +152,14 @@ def schemas(state: SymbolicState, limits: TimeLimits, controller: Controller = "
         ),
         *COMMON_SCHEMAS,
     )
+    return ActionSchemas(every)
 
 
 #: Which parameters count in which measure of a goal.
 MEASURES: Final[Measures] = {
     schema.verb: tuple(param.measure for param in schema.params)
-    for schema in schemas(SymbolicState(MIN_GRID, {}, {}), time_limits("spec", MIN_GRID))
+    for schema in schemas("spec", "spec", (), 0, MIN_GRID).values()
 }
-
-
-class ActionSchemas(dict[str, ActionSchema]):
-    """The action schemas of one moment by verb; remembers completed actions, since dry runs repeat them often."""
-
-    def __init__(self, schemas: Iterable[ActionSchema]) -> None:
-        super().__init__((schema.verb, schema) for schema in schemas)
-        self._whole: dict[tuple[object, ...], Action] = {}
-
-    def complete(self, action: Action) -> Action:
-        """Return the action with left-out counts filled in.
-
-        Raises:
-            UserError: There is no such action, or its arguments do not fit.
-        """
-        key = (action.verb, action.args, *map(type, action.args))  # 2 and 2.0 are equal, but only one is a count
-        whole = self._whole.get(key)
-        if whole is None:
-            schema = self.get(action.verb)
-            if schema is None:
-                raise UserError(f"there is no action '{action.verb}'{suggest(action.verb, list(self))}")
-            whole = self._whole[key] = schema.complete(action)
-        return whole
 
 
 def block_of(action: Action) -> int | None:
@@ -247,14 +248,18 @@ def check_action(
     obstacles here: they move on.
     """
     block = block_of(action)
-    if block is not None and block in state.blocks and (refusal := check_block(state, block)) is not None:
-        return Verdict(False, refusal.reason)
     try:
         action = known.complete(action)
     except UserError as error:
-        return Verdict(False, f"illegal: {error}")
-    if block is None:
-        return POSSIBLE
+        refusal = None if block is None or block not in state.blocks else check_block(state, block)
+        return Verdict(False, f"illegal: {error}" if refusal is None else refusal.reason)
+    return POSSIBLE if block is None else _check_on_block(state, agent, block, action, planning)
+
+
+@once_per_state
+def _check_on_block(state: SymbolicState, agent: AgentId, block: int, action: Action, planning: bool) -> Verdict:
+    if (refusal := check_block(state, block)) is not None:
+        return Verdict(False, refusal.reason)
     if action.verb == "move_to_block":
         return _check_face(state, agent, block, word_of(action, 1))
     place = find_place(state, agent, block, word_of(action, 1) if action.verb == "rendezvous" else None)

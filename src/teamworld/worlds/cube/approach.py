@@ -44,21 +44,30 @@ class Jam(NamedTuple):
     """Who can come then."""
 
 
-@once_per_state
 def ways_to_face(state: SymbolicState, block: int, face: str) -> Mapping[AgentId, Way]:
     """Return the ways to a face of the agents that blocks do not shut out."""
-    aligned = geometry.aligned_agents(state, block, face)
+    ways = ((agent, way_to_face(state, agent, block, face)) for agent in state.agents)
+    return {agent: way for agent, way in ways if way is not None}
+
+
+@once_per_state
+def way_to_face(state: SymbolicState, agent: AgentId, block: int, face: str) -> Way | None:
+    """Return an agent's way to a face; None where blocks leave none, or it is not known where the agent is."""
+    if agent in geometry.aligned_agents(state, block, face):
+        return Way(0, 0)
+    at = state.agents.get(agent)
     to_face = distances(state, geometry.staging_cells(state, block, face), through_agents=True)
+    if at is None or (least := path_length(to_face, at)) is None:
+        return None
+    way = next((way for cells in _goals(state, block, face) if (way := _find_way(state, at, cells)) is not None), None)
+    return way or Way(least, least, tuple(_teammates_on_way(state, at, to_face)), is_barred=True)
+
+
+@once_per_state
+def _goals(state: SymbolicState, block: int, face: str) -> list[list[Cell]]:
+    """Return the free cells to line up on, those of one rank together, the best first."""
     ranked = groupby(targets(state, block, face), key=lambda target: target[0])
-    goals = [[cell for _, cell in places] for _, places in ranked]
-    ways = dict[AgentId, Way]()
-    for agent, at in state.agents.items():
-        if agent in aligned:
-            ways[agent] = Way(0, 0)
-        elif (least := path_length(to_face, at)) is not None:
-            way = next((way for cells in goals if (way := _find_way(state, at, cells)) is not None), None)
-            ways[agent] = way or Way(least, least, tuple(_teammates_on_way(state, at, to_face)), is_barred=True)
-    return ways
+    return [[cell for _, cell in places] for _, places in ranked]
 
 
 def _find_way(state: SymbolicState, at: Cell, cells: list[Cell]) -> Way | None:
@@ -86,12 +95,6 @@ def _teammates_on_way(state: SymbolicState, at: Cell, field: Distances) -> Itera
     yield from geometry.agents_on_way(state, field, at)
 
 
-def steps_to_face(state: SymbolicState, agent: AgentId, block: int, face: str) -> int | None:
-    """Return the estimated steps of an agent to a face; None where blocks leave no way."""
-    way = ways_to_face(state, block, face).get(agent)
-    return None if way is None else way.steps
-
-
 @once_per_state
 def _comers(state: SymbolicState, block: int, face: str) -> Mapping[AgentId, int]:
     """Return the steps of all who can be lined up at a face as those lined up there stand.
@@ -105,10 +108,12 @@ def _comers(state: SymbolicState, block: int, face: str) -> Mapping[AgentId, int
 
 def wait_for_others(state: SymbolicState, agent: AgentId, block: int, face: str, need: int) -> int | None:
     """Return the steps until so many agents, this one included, can be lined up at a face; None if they never can."""
+    if need < 2:
+        return 0
     steps = sorted(steps for other, steps in _comers(state, block, face).items() if other != agent)[: need - 1]
     if len(steps) < need - 1:
         return None
-    return steps[-1] if steps else 0
+    return steps[-1]
 
 
 @once_per_state

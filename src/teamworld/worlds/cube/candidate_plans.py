@@ -56,7 +56,7 @@ def delivery_plans(state: SymbolicState, block: int, agent: AgentId, known: Acti
     A dry run in the state tells which plans would work if teammates play their part. Where these are too few or
     too much alike, plans that cannot work now fill the list.
     """
-    return compute_once(state.memo, ("delivery", block, agent), lambda: _delivery_plans(state, block, agent, known))
+    return compute_once(state.memo, ("delivery", block, agent), _delivery_plans, state, block, agent, known)
 
 
 def _delivery_plans(state: SymbolicState, block: int, agent: AgentId, known: ActionSchemas) -> list[Plan]:
@@ -223,7 +223,7 @@ def expected_state(state: SymbolicState, agent: AgentId, action: Action) -> Symb
     key = ("after", agent, action)
     if key not in state.memo:
         then = _expected_state(state, agent, action)
-        state.memo[key] = None if then is state else then  # a state that held itself would outlive its last reader
+        state.memo[key] = None if then == state else then  # a state that held itself would outlive its last reader
     kept: SymbolicState | None = state.memo[key]
     return state if kept is None else kept
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache, partial
 from itertools import takewhile
 
 from teamworld.errors import UserError
@@ -17,10 +18,9 @@ from teamworld.worlds.cube.actions import (
     block_of,
     count_of,
     schemas,
-    time_limits,
     word_of,
 )
-from teamworld.worlds.cube.approach import find_jam, steps_to_face, wait_for_others
+from teamworld.worlds.cube.approach import find_jam, wait_for_others, way_to_face
 from teamworld.worlds.cube.array_rules import CubeArrays
 from teamworld.worlds.cube.beliefs import CubeBeliefs, possible_state
 from teamworld.worlds.cube.candidate_plans import ASIDE
@@ -74,6 +74,7 @@ class CubeDomain(Domain):
         self._timeouts: Timeouts = timeouts
         self._controller: Controller = controller
         self._beliefs = CubeBeliefs(tuple(weights), side, view_radius)
+        self._schemas = cache(partial(schemas, timeouts, controller))
         self._arrays = None if side is None else CubeArrays(side, view_radius)
 
     @property
@@ -102,10 +103,7 @@ class CubeDomain(Domain):
         Raises:
             ImpossibleFacts: They describe none, or something is outside the grid.
         """
-        state = read_state(facts)
-        if possible_state(facts) is not state:
-            raise ImpossibleFacts(f"agents, blocks and areas are to be inside a grid of side {state.side}")
-        return state
+        return facts.derive(_whole_state)
 
     def _state_of(self, agent: AgentId, facts: Facts) -> SymbolicState:
         """Return the state, in which the agent stands somewhere.
@@ -124,11 +122,7 @@ class CubeDomain(Domain):
 
     def schemas(self, state: SymbolicState) -> ActionSchemas:
         """Return the schemas by verb, with the blocks that can be acted on in a state."""
-        return compute_once(
-            state.block_map.memo,
-            ("schemas", self._timeouts, self._controller, state.team),
-            lambda: ActionSchemas(schemas(state, time_limits(self._timeouts, state.side), self._controller)),
-        )
+        return self._schemas(state.block_map.open_ids, state.team, state.side)
 
     def goals(self, facts: Facts) -> Sequence[Goal]:
         """Return one goal for each known block, by id."""
@@ -148,7 +142,11 @@ class CubeDomain(Domain):
         return compute_once(
             state.memo,
             ("options", agent, self._timeouts, radius if looks else None),
-            lambda: _options(state, agent, self.schemas(state), radius if looks else None),
+            _options,
+            state,
+            agent,
+            self.schemas(state),
+            radius if looks else None,
         )
 
     def candidate_plans(self, goal: Goal | None, agent: AgentId, facts: Facts) -> Sequence[Plan]:
@@ -181,7 +179,7 @@ class CubeDomain(Domain):
         except UserError:
             return facts
         then = candidate_plans.expected_state(state, agent, whole)
-        return facts if then == state else then.facts
+        return facts if then is state else then.facts
 
     def estimate_steps(self, agent: AgentId, action: Action, facts: Facts) -> int:
         """Return the estimated steps of an action, at least 1."""
@@ -225,6 +223,13 @@ class CubeDomain(Domain):
             return {}
         looks = {agent: exploration_plans(state, agent, self.radius) for agent in views}
         return {agent: plans[i % len(plans)] for i, (agent, plans) in enumerate(looks.items()) if plans}
+
+
+def _whole_state(facts: Facts) -> SymbolicState:
+    state = read_state(facts)
+    if possible_state(facts) is not state:
+        raise ImpossibleFacts(f"agents, blocks and areas are to be inside a grid of side {state.side}")
+    return state
 
 
 def _options(state: SymbolicState, agent: AgentId, known: ActionSchemas, radius: int | None) -> tuple[Option, ...]:
@@ -374,8 +379,8 @@ def _estimate_steps(state: SymbolicState, agent: AgentId, action: Action, known:
         return _estimate_push(state, agent, block, count_of(action, 1))
     face = word_of(action, 1)
     if action.verb == "move_to_block":
-        steps, limit = steps_to_face(state, agent, block, face), count_of(action, 2)
-        return limit if steps is None else max(1, steps)
+        way = way_to_face(state, agent, block, face)
+        return count_of(action, 2) if way is None else max(1, way.steps)
     need = count_of(action, 2) or min(state.team, geometry.chain_weight(state, block, face))
     wait, limit = wait_for_others(state, agent, block, face, need), count_of(action, 3)
     return limit if wait is None else max(1, min(wait + 1, limit))

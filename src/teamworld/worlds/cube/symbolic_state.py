@@ -69,6 +69,11 @@ class Blocks(dict[int, Square]):
         """What was computed from the blocks: chains, faces, ways that pass through agents."""
 
     @cached_property
+    def open_ids(self) -> tuple[int, ...]:
+        """The ids of the blocks not yet delivered, in order."""
+        return tuple(block for block, square in self.items() if not square.delivered)
+
+    @cached_property
     def walls(self) -> npt.NDArray[np.int16]:
         """Return the framed grid without agents, shape (K + 2, K + 2): 0 free, block id + 1, WALL."""
         grid = np.full((self.side + 2, self.side + 2), WALL, np.int16)
@@ -90,16 +95,22 @@ class Blocks(dict[int, Square]):
         return codes
 
 
-def compute_once(memo: dict[Any, Any], key: tuple[object, ...], compute: Callable[[], Computed]) -> Computed:
+Asked = ParamSpec("Asked")
+
+
+def compute_once(
+    memo: dict[Any, Any],
+    key: tuple[object, ...],
+    compute: Callable[Asked, Computed],
+    *args: Asked.args,
+    **kwargs: Asked.kwargs,
+) -> Computed:
     """Return the value under a key of a memo, computed if it is not there yet."""
     try:
         value: Computed = memo[key]
     except KeyError:
-        value = memo[key] = compute()
+        value = memo[key] = compute(*args, **kwargs)
     return value
-
-
-Asked = ParamSpec("Asked")
 
 
 def once_per_state(
@@ -123,7 +134,7 @@ def _remembered(
     name = function.__qualname__
 
     def wrapped(state: SymbolicState, /, *args: Asked.args, **kwargs: Asked.kwargs) -> Computed:
-        return compute_once(memo_of(state), (name, *args), lambda: function(state, *args, **kwargs))
+        return compute_once(memo_of(state), (name, *args), function, state, *args, **kwargs)
 
     update_wrapper(wrapped, function)
     return wrapped

@@ -11,7 +11,7 @@ from teamworld.worlds.base.ages import Ages
 from teamworld.worlds.base.words import count, listed, summed_up
 from teamworld.worlds.cube import geometry
 from teamworld.worlds.cube.actions import MOST_NAMED
-from teamworld.worlds.cube.approach import find_jam, ways_to_face
+from teamworld.worlds.cube.approach import find_jam, way_to_face
 from teamworld.worlds.cube.exploration import cells_shown, shared_searches
 from teamworld.worlds.cube.push_path import agents_ahead, meetings, obstruction, pushers_of
 from teamworld.worlds.cube.state import Layout
@@ -314,7 +314,7 @@ def describe_goal(state: SymbolicState, block: int, agent: AgentId) -> str:
         f"{_describe_those_there(state, there, agent)}",
     ]
     if block not in near_blocks(state):
-        way = ways_to_face(state, block, "left").get(agent)
+        way = way_to_face(state, agent, block, "left")
         steps = "no way leads you to its left face now" if way is None else f"you: {count(way.steps, 'step')} to it"
         return "; ".join([*parts, steps, *_describe_bar(state, block, team)])
     parts += [
@@ -342,7 +342,7 @@ def _describe_those_there(state: SymbolicState, there: Collection[AgentId], agen
 
 def _describe_approach(state: SymbolicState, block: int, agent: AgentId) -> Iterator[str]:
     """Yield how an agent gets to the left face, and who shuts out others there."""
-    way, jam = ways_to_face(state, block, "left").get(agent), find_jam(state, block, "left")
+    way, jam = way_to_face(state, agent, block, "left"), find_jam(state, block, "left")
     there = geometry.aligned_agents(state, block, "left")
     if not geometry.staging_cells(state, block, "left"):
         causes = geometry.blocked_by(state, block, "left").blocks

@@ -10,6 +10,8 @@ nearer than anything else.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from functools import partial
+from itertools import groupby
 
 from teamworld.language import Action, Entity, GoalId, Term
 from teamworld.methods.common.dialogue_knowledge import DialogueKnowledge
@@ -48,15 +50,19 @@ def choose_for_goal(me: DialogueKnowledge) -> CandidateStep | None:
     near = [goal for goal in me.workable if goal.id in me.trips]
     usable = [goal for goal in near if _can_use(me, goal)]
     usable = usable or [goal for goal in near if me.trips[goal.id] == 1 and goal.quorum == 1]
-    ranked: list[tuple[tuple[bool, bool, bool, int, GoalId], CandidateStep]] = []
     order = sorted(usable, key=lambda goal: (*_urgency(me, goal), me.trips[goal.id], goal.id))
-    for goal in order[:MAX_GOALS]:
-        step = find_step(goal, me.view, me.domain, me.known)
-        if step is not None and step.action.verb not in me.omit:
-            missing = max(0, goal.quorum - me.staffed[goal.id] - 1)
-            steps = (step.ticks + me.vain.get(goal.id, 0)) * (1 + missing)
-            ranked.append(((*_urgency(me, goal), step.share < 1, steps, goal.id), step))
-    return min(ranked, key=lambda entry: entry[0])[1] if ranked else None
+    for _, goals in groupby(order[:MAX_GOALS], key=partial(_urgency, me)):
+        found = ((goal, find_step(goal, me.view, me.domain, me.known)) for goal in goals)
+        ranked = [(_rank(me, goal, step), step) for goal, step in found if step and step.action.verb not in me.omit]
+        if ranked:
+            return min(ranked, key=lambda entry: entry[0])[1]
+    return None
+
+
+def _rank(me: DialogueKnowledge, goal: Goal, step: CandidateStep) -> tuple[bool, int, GoalId]:
+    """Rank what ends a goal first, then by the agent-steps that it takes."""
+    missing = max(0, goal.quorum - me.staffed[goal.id] - 1)
+    return step.share < 1, (step.ticks + me.vain.get(goal.id, 0)) * (1 + missing), goal.id
 
 
 def _urgency(me: DialogueKnowledge, goal: Goal) -> tuple[bool, bool]:

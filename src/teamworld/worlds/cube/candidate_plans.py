@@ -350,6 +350,7 @@ def pushed_state(state: SymbolicState, block: int, direction: str, steps: int) -
     return state
 
 
+@once_per_blocks
 def _free_cells_ahead(state: SymbolicState, block: int, direction: str, steps: int) -> int:
     """Return how many of some steps a block can move until it touches another one."""
     taken = np.flatnonzero(_cells_ahead(state, block, direction, steps).any(axis=1))

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, update_wrapper
 from typing import TYPE_CHECKING, Any, Concatenate, Final, NamedTuple, ParamSpec, TypeVar
+from weakref import ref
 
 import numpy as np
 
@@ -236,8 +237,15 @@ class SymbolicState:
 
     @property
     def facts(self) -> Facts:
-        """The state as facts; they are made when somebody reads one, and ``read_state`` leads back to this state."""
-        return self.as_facts(self._tell)
+        """The state as facts, the same while somebody holds them; ``read_state`` leads back to this state.
+
+        They are made when somebody reads one.
+        """
+        facts: Facts | None = self.memo.get("facts", lambda: None)()
+        if facts is None:
+            facts = self.as_facts(self._tell)
+            self.memo["facts"] = ref(facts)  # facts hold their state: one that held them would outlive its last reader
+        return facts
 
     def as_facts(self, make: Callable[[], Iterable[Fact]], seen: Mapping[Fact, int] | None = None) -> Facts:
         """Return facts that tell this state, made when somebody reads one; ``seen`` is when each was last seen."""
@@ -255,22 +263,24 @@ class SymbolicState:
     def from_arrays(
         arrays: CubeState, names: tuple[AgentId, ...], env: int = 0, before: SymbolicState | None = None
     ) -> SymbolicState:
-        """Return the true state of one environment; ``before`` shares its blocks if they stand where they stood."""
+        """Return the true state of one environment; ``before`` itself, or its blocks, where all stand as they stood."""
         cells = zip(*(part.tolist() for part in np.divmod(arrays.agent_cell[env], arrays.stride)), strict=True)
         agents = {name: (row - 1, col - 1) for name, (row, col) in zip(names, cells, strict=True)}
         weights, rows, cols, ends = (
             part[env].tolist()
             for part in (arrays.block_weight, arrays.block_row, arrays.block_col, arrays.delivered_at)
         )
-        blocks = {
+        blocks: dict[int, Square] = {
             block: Square(weights[block], *NOWHERE, True)
             if ends[block]
             else Square(weights[block], rows[block], cols[block])
             for block in range(arrays.num_blocks)
         }
-        state = SymbolicState(
-            arrays.grid_size, agents, before.blocks if before is not None and before.blocks == blocks else blocks
-        )
+        if before is not None and before.blocks == blocks:
+            if before.agents == agents:
+                return before
+            blocks = before.block_map
+        state = SymbolicState(arrays.grid_size, agents, blocks)
         state.__dict__["grid"] = arrays.grid[env].copy()  # cheaper than drawing it again
         return state
 

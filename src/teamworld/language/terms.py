@@ -244,6 +244,8 @@ class Facts:
     def derive(self, build: Callable[[Facts], Built]) -> Built:
         """Return ``build(self)``, computed once for this collection."""
         cache = cast("dict[Any, Built]", self._derived)
-        if build not in cache:
-            cache[build] = build(self)
-        return cache[build]
+        try:
+            value = cache[build]
+        except KeyError:
+            value = cache[build] = build(self)
+        return value

@@ -30,6 +30,7 @@ from teamworld.worlds.cube.symbolic_state import (
     block_facts,
     entity,
     is_within,
+    once_per_blocks,
     once_per_state,
     read_state,
     unseen_facts,
@@ -158,11 +159,16 @@ def _possible_state(facts: Facts) -> SymbolicState | None:
     if state is None or not 1 <= state.side <= LARGEST:
         return None
     agents = {agent: cell for agent, cell in state.agents.items() if is_cell(cell) and state.is_inside(cell)}
-    blocks = {block: square for block, square in state.blocks.items() if square.delivered or _fits(square, state.side)}
+    blocks = _possible_blocks(state)
     unseen = {area: cell for area, cell in state.unseen.items() if is_cell(cell) and state.is_inside(cell)}
     if (len(agents), len(blocks), len(unseen)) == (len(state.agents), len(state.blocks), len(state.unseen)):
         return state
     return SymbolicState(state.side, agents, blocks, unseen, state.elsewhere)
+
+
+@once_per_blocks
+def _possible_blocks(state: SymbolicState) -> Mapping[int, Square]:
+    return {block: square for block, square in state.blocks.items() if square.delivered or _fits(square, state.side)}
 
 
 def _fits(square: Square, side: int) -> bool:

@@ -26,10 +26,10 @@ from teamworld.worlds.cube.symbolic_state import (
     Blocks,
     Square,
     SymbolicState,
-    compute_once,
     entity,
     goal_name,
     once_per_blocks,
+    once_per_state,
 )
 
 #: Plans offered for each goal, at least.
@@ -50,16 +50,13 @@ Actions = tuple[Action, ...]
 # ---- plans to deliver a block
 
 
+@once_per_state
 def delivery_plans(state: SymbolicState, block: int, agent: AgentId, known: ActionSchemas) -> list[Plan]:
     """Return plans for delivering a block, at least six of at least four prototypes, in the order of their texts.
 
     A dry run in the state tells which plans would work if teammates play their part. Where these are too few or
     too much alike, plans that cannot work now fill the list.
     """
-    return compute_once(state.memo, ("delivery", block, agent), _delivery_plans, state, block, agent, known)
-
-
-def _delivery_plans(state: SymbolicState, block: int, agent: AgentId, known: ActionSchemas) -> list[Plan]:
     chosen: list[Plan] = []
     rest: list[Plan] = []
     for actions in dict.fromkeys(_plan_variants(state, block)):
@@ -220,12 +217,15 @@ def expected_state(state: SymbolicState, agent: AgentId, action: Action) -> Symb
 
     The same object at each call, for many plans begin alike; the state itself where nothing changes.
     """
-    key = ("after", agent, action)
-    if key not in state.memo:
-        then = _expected_state(state, agent, action)
-        state.memo[key] = None if then == state else then  # a state that held itself would outlive its last reader
-    kept: SymbolicState | None = state.memo[key]
-    return state if kept is None else kept
+    then = _other_state(state, agent, action)
+    return state if then is None else then
+
+
+@once_per_state
+def _other_state(state: SymbolicState, agent: AgentId, action: Action) -> SymbolicState | None:
+    """Return the same, None where nothing changes: a state that held itself would outlive its last reader."""
+    then = _expected_state(state, agent, action)
+    return None if then == state else then
 
 
 def _expected_state(state: SymbolicState, agent: AgentId, action: Action) -> SymbolicState:
@@ -327,7 +327,7 @@ def line_up_agents(state: SymbolicState, comers: Iterable[AgentId], block: int, 
             agents[agent], agents[teammate] = cells[0], at
             by_cell[cells[0]], by_cell[at] = agent, teammate
             aligned ^= {agent, teammate}
-    return replace(state, agents=agents)
+    return state.with_agents(agents)
 
 
 def pushed_state(state: SymbolicState, block: int, direction: str, steps: int) -> SymbolicState:

@@ -31,7 +31,6 @@ from teamworld.worlds.cube.symbolic_state import (
     OPPOSITE,
     SIDES,
     SymbolicState,
-    compute_once,
     entity,
     goal_name,
     once_per_blocks,
@@ -139,15 +138,7 @@ class CubeDomain(Domain):
         """
         state, radius = self._state_of(agent, facts), self.radius
         looks = radius is not None and self._beliefs.is_searching(state)
-        return compute_once(
-            state.memo,
-            ("options", agent, self._timeouts, radius if looks else None),
-            _options,
-            state,
-            agent,
-            self.schemas(state),
-            radius if looks else None,
-        )
+        return _options(state, agent, self.schemas(state), radius if looks else None)
 
     def candidate_plans(self, goal: Goal | None, agent: AgentId, facts: Facts) -> Sequence[Plan]:
         """Return plans for a goal, or for an agent that is not needed; see ``candidate_plans``.
@@ -232,6 +223,7 @@ def _whole_state(facts: Facts) -> SymbolicState:
     return state
 
 
+@once_per_state
 def _options(state: SymbolicState, agent: AgentId, known: ActionSchemas, radius: int | None) -> tuple[Option, ...]:
     """Return the options of an agent; with a radius also the nearest searches of one that sees so far."""
     chosen: dict[Action, GoalId | None] = {}

@@ -306,6 +306,7 @@ def aligned_faces(state: SymbolicState, agent: AgentId) -> list[Place]:
     return faces
 
 
+@once_per_state
 def face_of(state: SymbolicState, agent: AgentId, block: int) -> str | None:
     """Return the face of the block at which the agent is aligned, or None."""
     square = state.blocks.get(block)

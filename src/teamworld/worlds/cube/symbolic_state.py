@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, update_wrapper
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Concatenate, Final, NamedTuple, ParamSpec, TypeVar
 from weakref import ref
 
@@ -99,43 +100,31 @@ class Blocks(dict[int, Square]):
 Asked = ParamSpec("Asked")
 
 
-def compute_once(
-    memo: dict[Any, Any],
-    key: tuple[object, ...],
-    compute: Callable[Asked, Computed],
-    *args: Asked.args,
-    **kwargs: Asked.kwargs,
-) -> Computed:
-    """Return the value under a key of a memo, computed if it is not there yet."""
-    try:
-        value: Computed = memo[key]
-    except KeyError:
-        value = memo[key] = compute(*args, **kwargs)
-    return value
-
-
 def once_per_state(
     function: Callable[Concatenate[SymbolicState, Asked], Computed],
 ) -> Callable[Concatenate[SymbolicState, Asked], Computed]:
     """Compute a function of a state once for each state and arguments."""
-    return _remembered(function, lambda state: state.memo)
+    return _remembered(function, attrgetter("memo"))
 
 
 def once_per_blocks(
     function: Callable[Concatenate[SymbolicState, Asked], Computed],
 ) -> Callable[Concatenate[SymbolicState, Asked], Computed]:
     """Compute a function that reads only the blocks of a state once for all states with these blocks."""
-    return _remembered(function, lambda state: state.block_map.memo)
+    return _remembered(function, attrgetter("blocks.memo"))
 
 
 def _remembered(
     function: Callable[Concatenate[SymbolicState, Asked], Computed],
     memo_of: Callable[[SymbolicState], dict[Any, Any]],
 ) -> Callable[Concatenate[SymbolicState, Asked], Computed]:
-    name = function.__qualname__
-
     def wrapped(state: SymbolicState, /, *args: Asked.args, **kwargs: Asked.kwargs) -> Computed:
-        return compute_once(memo_of(state), (name, *args), function, state, *args, **kwargs)
+        memo, key = memo_of(state), (function, *args)
+        try:
+            value: Computed = memo[key]
+        except KeyError:
+            value = memo[key] = function(state, *args, **kwargs)
+        return value
 
     update_wrapper(wrapped, function)
     return wrapped
@@ -155,6 +144,8 @@ class SymbolicState:
     """Areas that the team has not seen entirely, by id, each with its top-left cell; see ``beliefs``."""
     elsewhere: int = 0
     """Agents of the team whose places are not told."""
+    memo: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What was computed from this state, agents included, kept with it: lines, ways around agents."""
 
     def __post_init__(self) -> None:
         """Wrap the blocks, unless they come from another state with the same blocks."""
@@ -175,11 +166,6 @@ class SymbolicState:
     def team(self) -> int:
         """How many agents the team has."""
         return len(self.agents) + self.elsewhere
-
-    @cached_property
-    def memo(self) -> dict[Any, Any]:
-        """What was computed from this state, agents included, kept with it: lines, ways around agents."""
-        return {}
 
     @cached_property
     def by_cell(self) -> Mapping[Cell, AgentId]:
@@ -233,7 +219,7 @@ class SymbolicState:
 
     def with_agents(self, agents: Mapping[AgentId, Cell]) -> SymbolicState:
         """Return the state with some agents elsewhere."""
-        return replace(self, agents={**self.agents, **agents})
+        return SymbolicState(self.side, {**self.agents, **agents}, self.blocks, self.unseen, self.elsewhere)
 
     @property
     def facts(self) -> Facts:

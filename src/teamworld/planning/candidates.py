@@ -86,9 +86,9 @@ def evaluate_plans(goal: Goal, view: View, domain: Domain, facts: Facts | None =
         domain: The rules of its world.
         facts: What is believed; what the agent knows if None.
     """
-    evaluated = []
+    evaluated, rules = [], RememberedRules(domain)
     for plan in domain.candidate_plans(goal, view.agent, view.known if facts is None else facts):
-        tried = simulate_plan(plan.actions, view.agent, view.known if facts is None else facts, domain)
+        tried = simulate_plan(plan.actions, view.agent, view.known if facts is None else facts, rules)
         share = share_in_time(tried, goal, view.steps_left) if tried.ok else 0.0
         evaluated.append(EvaluatedPlan(plan, max(1, tried.ticks), share, tried.reason, tried.still))
     return sorted(evaluated, key=lambda plan: (-plan.rate, -plan.share))

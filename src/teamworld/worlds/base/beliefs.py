@@ -36,7 +36,7 @@ def readable(read: Callable[[Facts], Scene], facts: Facts) -> Scene | None:
 
 def is_cell(value: object) -> TypeGuard[Cell]:
     """Return whether a value is a pair of whole numbers."""
-    return isinstance(value, tuple) and len(value) == 2 and all(isinstance(part, int) for part in value)
+    return isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], int) and isinstance(value[1], int)
 
 
 def round_about(at: Cell, far: int) -> list[Cell]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, update_wrapper
+from functools import cached_property, lru_cache, update_wrapper
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Concatenate, Final, NamedTuple, ParamSpec, TypeVar
 from weakref import ref
@@ -288,6 +288,7 @@ def goal_name(block: int) -> str:
     return f"block_{block}"
 
 
+@lru_cache(maxsize=4096)  # the same few blocks are named at every step
 def entity(block: int) -> Entity:
     """Return the block as an argument of an action."""
     return Entity("block", block)

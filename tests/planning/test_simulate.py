@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from teamworld.language import Action, Entity, Facts, Plan, parse_action
 from teamworld.planning.goals import workable_goals
-from teamworld.planning.simulate import SimulatedPlan, dry_run, simulate_plan
+from teamworld.planning.simulate import RememberedRules, SimulatedPlan, dry_run, simulate_plan
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import Domain, Goal, World
 from teamworld.worlds.cube.state import Block, Layout
@@ -83,6 +83,18 @@ def test_the_last_action_is_looked_beyond_only_where_somebody_asks() -> None:
     assert (found.ok, world.looked) == (True, 1)
     assert found.then.value(Entity("job", 0), "LEFT") == found.then.value(Entity("job", 0), "LEFT") == 1
     assert world.looked == 2
+
+
+def test_plans_that_begin_alike_are_looked_through_once() -> None:
+    world, plain_world = jobs(), jobs()
+    known, rules = world.view("a").known, RememberedRules(world)
+    for last in (1, 2, 2):
+        actions = (work(0), work(1), work(0, last))
+        found = simulate_plan(actions, "a", known, rules)
+        expected = simulate_plan(actions, "a", known, plain_world)
+        assert found.spans == expected.spans
+        assert found.then.items == expected.then.items
+    assert (world.looked, plain_world.looked) == (4, 9)
 
 
 def test_what_changes_nothing_is_passed_over_but_for_the_last() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from teamworld.language import Action, Entity, Fact, Facts, Relation, parse_action, parse_fact
+from teamworld.language import Action, Entity, Fact, Facts, Plan, Relation, parse_action, parse_fact
 from teamworld.methods.coela.message_value import take_up_probability, value_message
 from teamworld.methods.coela.options import CoelaOptions
 from teamworld.methods.coela.questions import ChooseAction, Decided, Proposal, ProposeMessage, read_facts
@@ -21,7 +21,7 @@ from teamworld.methods.common.told_facts import believed, read_fact, read_told
 from teamworld.methods.contract import Message
 from teamworld.planning.candidates import CandidateStep
 from teamworld.worlds import registry as worlds
-from teamworld.worlds.contract import WAIT, ImpossibleFacts, Option, World
+from teamworld.worlds.contract import WAIT, Goal, ImpossibleFacts, Option, World
 from tests.methods.coela.house import situate
 from tests.toy import ToyWorld, work
 
@@ -208,6 +208,24 @@ def test_agents_take_the_nearest_goal_that_nobody_has_and_help_where_hands_are_l
     assert choose_step(make_situation(joint)).goal == "job_1"
     assert choose_step(make_situation(joint, takes("b", "job_2"))).goal == "job_2"
     assert choose_step(make_situation(joint, takes("b", "job_2"), takes("c", "job_2"))).goal == "job_1"
+
+
+def test_goals_are_looked_at_closely_only_while_none_that_comes_before_them_can_be_worked_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world, looked = board(1, 1, 2), list[str | None]()
+    plans = world.candidate_plans
+
+    def count(goal: Goal | None, agent: str, given: Facts) -> Sequence[Plan]:
+        looked.append(None if goal is None else goal.id)
+        return plans(goal, agent, given)
+
+    monkeypatch.setattr(world, "candidate_plans", count)
+    choose_step(make_situation(world))
+    assert sorted(map(str, looked)) == ["job_0", "job_1", "job_2"]
+    looked.clear()
+    choose_step(make_situation(world, takes("b", "job_2")))
+    assert looked == ["job_2"], "it waits for hands"
 
 
 def test_a_goal_that_cannot_get_its_hands_is_left_alone() -> None:

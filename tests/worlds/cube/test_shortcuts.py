@@ -237,10 +237,24 @@ def test_the_next_scene_takes_over_blocks_that_stand() -> None:
     assert any(shared)
 
 
+def test_a_scene_in_which_nothing_moves_stays() -> None:
+    arrays = make_state(generate(2, rng=np.random.default_rng(0)))
+    names = ("agent_0", "agent_1")
+    before = SymbolicState.from_arrays(arrays, names)
+    step(arrays, np.zeros(2, np.int8))
+    assert SymbolicState.from_arrays(arrays, names, before=before) is before
+    step(arrays, np.array([RIGHT, 0], np.int8))
+    assert SymbolicState.from_arrays(arrays, names, before=before) is not before
+
+
 def test_facts_lead_back_to_their_scene() -> None:
     here = state(10, [(1, 0), (8, 8)], [(1, 1, 2)])
-    assert read_state(here.facts) is here
-    assert list(here.facts) == list(here.facts)
+    facts = here.facts
+    assert read_state(facts) is here
+    assert here.facts is facts, "as long as somebody holds them"
+    told = list(facts)
+    del facts
+    assert list(here.facts) == told
 
 
 def test_a_scene_goes_with_its_last_reader() -> None:

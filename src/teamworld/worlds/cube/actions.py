@@ -67,7 +67,7 @@ class ActionSchemas(dict[str, ActionSchema]):
         super().__init__((schema.verb, schema) for schema in schemas)
         self._whole: dict[tuple[object, ...], Action] = {}
 
-    def __hash__(self) -> int:  # type: ignore[override]  # those of other blocks differ
+    def __hash__(self) -> int:  # type: ignore[override]  # a key of memos: made once, see ``CubeDomain.schemas``
         return id(self)
 
     def complete(self, action: Action) -> Action:

@@ -278,6 +278,9 @@ def _state_after_alignment(state: SymbolicState, agent: AgentId, block: int, fac
 def _state_after_rendezvous(state: SymbolicState, block: int, face: str, need: int) -> SymbolicState:
     """Return the state in which the nearest agents have come to a face, one after another, until there are enough."""
     aligned = geometry.aligned_agents(state, block, face)
+    missing = need - len(aligned)
+    if missing <= 0:
+        return state
     others = [agent for agent in state.agents if agent not in aligned]
     weight, top, left, _ = state.blocks[block]
 
@@ -285,7 +288,7 @@ def _state_after_rendezvous(state: SymbolicState, block: int, face: str, need: i
         row, col = state.agents[agent]
         return max(top - row, row - top - weight + 1, 0) + max(left - col, col - left - weight + 1, 0)
 
-    coming = sorted(others, key=way)[: max(0, need - len(aligned))]
+    coming = sorted(others, key=way)[:missing]
     if not _has_shared_cells(state):
         return line_up_agents(state, coming, block, face)
     for agent in coming:

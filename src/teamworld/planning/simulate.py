@@ -11,7 +11,7 @@ from teamworld.language import Action, AgentId, Facts, Plan, plain
 from teamworld.worlds.contract import Domain, Goal, Verdict, View
 
 
-class Rules(Protocol):
+class PlanningRules(Protocol):
     """What a plan is gone through with: a ``Domain``, or one that remembers."""
 
     def check(self, agent: AgentId, action: Action, facts: Facts, /) -> Verdict:
@@ -42,7 +42,7 @@ class SimulatedPlan:
     """How far a plan gets, what it takes and what it comes to."""
 
     agent: AgentId
-    domain: Rules
+    domain: PlanningRules
     actions: tuple[Action, ...]
     before: tuple[Facts, ...]
     """What is expected when each action begins; ends with the first one that could not start."""
@@ -100,7 +100,7 @@ def share_in_time(tried: SimulatedPlan, goal: Goal, steps_left: int) -> float:
     return tried.share(goal) if tried.ticks <= steps_left else 0.0
 
 
-def simulate_plan(actions: Sequence[Action], agent: AgentId, facts: Facts, domain: Rules) -> SimulatedPlan:
+def simulate_plan(actions: Sequence[Action], agent: AgentId, facts: Facts, domain: PlanningRules) -> SimulatedPlan:
     """Go through actions with the domain's preconditions and expected effects, up to one that cannot start.
 
     Args:

@@ -52,8 +52,8 @@ def choose_for_goal(me: DialogueKnowledge) -> CandidateStep | None:
     usable = usable or [goal for goal in near if me.trips[goal.id] == 1 and goal.quorum == 1]
     order = sorted(usable, key=lambda goal: (*_urgency(me, goal), me.trips[goal.id], goal.id))
     for _, goals in groupby(order[:MAX_GOALS], key=partial(_urgency, me)):
-        found = ((goal, find_step(goal, me.view, me.domain, me.known)) for goal in goals)
-        ranked = [(_rank(me, goal, step), step) for goal, step in found if step and step.action.verb not in me.omit]
+        steps = ((goal, find_step(goal, me.view, me.domain, me.known)) for goal in goals)
+        ranked = [(_rank(me, goal, step), step) for goal, step in steps if step and step.action.verb not in me.omit]
         if ranked:
             return min(ranked, key=lambda entry: entry[0])[1]
     return None

@@ -116,6 +116,19 @@ def test_what_was_told_of_a_room_in_view_is_reported() -> None:
     assert situation.known.value(KITCHEN, "EXPLORED") == "all"  # what one has seen oneself is not undone
 
 
+def test_what_was_told_and_not_seen_says_so() -> None:
+    told = (parse_fact("<apple>(5) IN <bathroom>(13)"),)
+    situation = make_situation(
+        *("Alice AT <kitchen>(11)", "<bathroom>(13) POSITION (1, 1)", "<apple>(6) IN <bathroom>(13)"),
+        shared=False,
+        chat=(Message("Bob", "inform", "an apple", facts=told, t=3),),
+    )
+    text = report_progress(situation)
+    assert text is not None
+    assert "apple_5 (told of it)" in text
+    assert "apple_6 (told" not in text
+
+
 def test_a_teammate_whose_room_is_not_known_was_seen_all_the_same() -> None:
     seen = "Bob HOLD <apple>(59)"
     text = report_progress(make_situation(*HOME, seen, seen={seen: 4}))

@@ -14,7 +14,7 @@ from teamworld.episode.message_delivery import MessageRule
 from teamworld.language import Action, AgentId, Plan, parse_action, plain
 from teamworld.methods.common.knowledge import AgentKnowledge, list_teammates
 from teamworld.methods.common.single_action import read_act
-from teamworld.methods.common.team_record import Member, OrderBook, TeamRecord, name_agent
+from teamworld.methods.common.team_record import MOST, Member, OrderBook, TeamRecord, name_agent
 from teamworld.methods.hmas.plans import Assigned, TeamPlan, find_objection
 from teamworld.methods.hmas.questions import (
     PLANNER,
@@ -231,6 +231,14 @@ def test_where_views_are_shared_an_agent_itself_tells_how_long_it_takes() -> Non
     near, unseen = (second.domain.estimate_steps(first.agent, look, me.view.known) for me in (first, second))
     assert (told.lost, guess.lost) == (near, unseen)
     assert near < unseen
+
+
+def test_of_many_options_the_record_lists_those_that_come_too_late_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    me = next(iter(known("wildfire", "rescue_civilians_search_and_rescue").values()))
+    first, *_ = Member(me, is_open=True).options
+    monkeypatch.setattr(AgentKnowledge, "is_late", lambda _, option: option == first)
+    assert len(me.options) > MOST
+    assert first not in Member(me, is_open=True).options
 
 
 def test_what_is_lost_in_a_conflict_slows_a_step() -> None:

@@ -397,5 +397,7 @@ def test_a_straight_walk_to_the_end_of_a_line_is_an_option() -> None:
 
 def test_moves_out_of_the_way_lead_out_of_it() -> None:
     here = state(12, [(6, 9), (0, 0)], [(2, 5, 4)])
-    moves = [plain(option.action) for option in DOMAIN.options("agent_0", here.facts) if option.action.verb == "move"]
+    found = [option for option in DOMAIN.options("agent_0", here.facts) if option.action.verb == "move"]
+    assert {option.aim for option in found} == {" to be out of the way"}
+    moves = [plain(option.action) for option in found]
     assert moves == ["move(up, 2)", "move(down, 1)"], "to the sides it stays in the rows of the block"

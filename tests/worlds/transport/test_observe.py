@@ -124,3 +124,18 @@ def test_what_is_carried() -> None:
     assert known.load("Alice") == (BOWL, APPLE, BANANA)
     assert (known.holder(BANANA), known.holder(BREAD), known.holder(BED)) == ("Alice", None, None)
     assert known.contents(BOWL) == (BANANA,)
+
+
+def test_who_saw_a_thing_by_the_bed_need_not_have_seen_the_bed() -> None:
+    lines = (
+        "<apple>(11) IN <bedroom>(3000)",
+        "<apple>(11) POSITION (1000, 300)",
+        "<banana>(12) IN <bedroom>(3000)",
+        "<banana>(12) POSITION (1000, 601)",
+        "<bread>(13) INSIDE <bowl>(14)",
+        "<bowl>(14) IN <bedroom>(3000)",
+        "<bowl>(14) POSITION (1000, 310)",
+    )
+    bed = ("<bed>(0) IN <bedroom>(3000)", "<bed>(0) POSITION (1000, 300)")
+    assert believed(Facts(tuple(map(parse_fact, lines)))).delivered == frozenset()
+    assert believed(Facts(tuple(map(parse_fact, (*lines, *bed))))).delivered == {APPLE, BOWL, BREAD}

@@ -288,9 +288,9 @@ class JudgePlan(InDiscussion[Opinion]):
 
     def text_of(self, answer: Opinion) -> str:
         """Return what the evaluator says: its message, how satisfied it is, and what it would change."""
-        satisfied = "no" if self.is_satisfied(answer) is False else "yes"
+        satisfied = "Satisfied: no." if self.is_satisfied(answer) is False else AGREED
         changes = write_plan(tidy_plan(answer.changes, self.members))
-        return " ".join(filter(None, (meant(answer.message), f"Satisfied: {satisfied}.", changes)))
+        return " ".join(filter(None, (meant(answer.message), satisfied, changes)))
 
     def salvage(self, answer: Opinion) -> Opinion:
         """The message, with the changes that are for agents of the team; what cannot be read is a yes."""

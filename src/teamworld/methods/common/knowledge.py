@@ -154,8 +154,8 @@ class AgentKnowledge:
 
     def tell_late(self, option: Option) -> str:
         """Return that an option ends too late, or that what is then held comes too late, in words; else nothing."""
-        hauling, late = self.domain.hauling, "likely too late: " if self.is_late(option) else ""
-        counts = self._steps_until_it_counts(option)
+        hauling, counts = self.domain.hauling, self._steps_until_it_counts(option)
+        late = "likely too late: " if counts is not None and counts > self.steps_left else ""
         if hauling is not None and option.action == hauling.deliver():
             return ", all lies already" if counts is None else f", {late}counts in {counts}"
         if option.steps > self.steps_left:

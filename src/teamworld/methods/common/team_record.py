@@ -163,14 +163,15 @@ class Member(NamedTuple):
         """
         running = [option for option in self.me.options if option.action == self.me.doing]
         listed = sorted(self.me.options, key=lambda option: (option.goal is None, not option.action.args, option.steps))
+        late = {option for option in listed if self.me.is_late(option)} if len(listed) > MOST else set()
         if len(listed) > MOST:
             listed = sorted(
                 rank_options(self.me, listed),
-                key=lambda option: (self.me.is_late(option), self.me.is_aid(option)),
+                key=lambda option: (option in late, self.me.is_aid(option)),
             )
         by_goal: dict[GoalId, Option] = {}
         by_verb: dict[str, Option] = {}
-        timely = [option for option in listed if len(listed) <= MOST or not self.me.is_late(option)]
+        timely = [option for option in listed if option not in late]
         for option in timely:
             if option.goal is not None:
                 by_goal.setdefault(option.goal, option)

@@ -128,6 +128,18 @@ def test_without_adaptation_there_is_one_discussion_at_the_start() -> None:
     assert [held.step for held in discussions(played("capo:no_adaptation", stage=HOME)[0].events)] == [0]
 
 
+def test_a_bare_yes_is_shown_in_its_own_discussion_alone() -> None:
+    _, asked = played("capo", {JudgePlan: Opinion(satisfied="yes")}, Scenario("rooms", "two", 0, 40))
+    steps = [
+        (heard.t, int(line.split(",")[0].removeprefix("- Step ")))
+        for heard in asked
+        for line in heard.prompt.splitlines()
+        if line.startswith("- Step") and line.endswith("«Satisfied: yes.»")
+    ]
+    assert len({t for t, _ in steps}) > 1
+    assert all(said == t for t, said in steps)
+
+
 def test_one_round() -> None:
     held = discussions(played("capo:one_round", ALWAYS_NO, HOME)[0].events)
     assert all(one.rounds == 1 and one.calls["capo.judge"] == 1 for one in held)
